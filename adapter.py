@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
-from pydantic import TypeAdapter
-
 from locobench.dataset.benchmark import complete
 from locobench.dataset.records import DatasetError, RecordError, UnknownTaskError, parse_object, read_lines
 from locobench.dataset.scenario import Scenario, folder_name, plain_name
-from locobench.generate.fingerprint import content_fingerprint, fingerprint
-from locobench.generate.folder import STATE_FILE, NotOurs, output_folder, stored_fingerprint, write_task
+from locobench.generate.folder import NotOurs, output_folder, write_task
 from locobench.generate.make import make_task, render_dockerfile
 from locobench.generate.options import Options
-from locobench.generate.project import Known, Project, ProjectTasks, folder_state
+from locobench.generate.project import Project, ProjectTasks
 from locobench.generate.workers import spread
 from locobench.scoring.grading import GradingError
+from locobench.selection.criteria import Pilot
 from locobench.shared.errors import InputError
-from locobench.shared.files import write_whole
 from locobench.shared.installation import EXTRACT
-from locobench.shared.terminal import first_few
 
 __all__ = [
     "DatasetError",
     "LoCoBenchAdapter",
     "LoCoBenchLoader",
     "LoCoBenchTask",
-    "Made",
     "Options",
+    "TaskOutcome",
     "UnknownTaskError",
 ]
 
@@ -48,7 +42,7 @@ class LoCoBenchTask(Scenario):
         Raises:
             RecordError: a field is missing or wrong; the message names it.
         """
-        return cls.checked(data if "project_id" in data else complete(data, data.get("id", "")))
+        return cls.from_record(data if "project_id" in data else complete(data, data.get("id", "")))
 
 
 class Entry(NamedTuple):
@@ -58,7 +52,6 @@ class Entry(NamedTuple):
     """Bytes from the start of the file."""
     line: int
     """From 1."""
-    language: str
     project_id: str
     """The project's folder under generated/."""
 
@@ -75,25 +68,22 @@ class LoCoBenchLoader:
     def __init__(self, dataset_path: Path) -> None:
         path = self.dataset_path = Path(dataset_path)
         if path.is_fifo():
-            raise DatasetError(f"{path}: a pipe; records are read from it again, so name a file")
+            raise DatasetError(f"{path}: a pipe cannot be read again; name a file")
         self._entries: dict[str, Entry] = {}
-        # Languages and projects repeat: keep one string object for each.
-        same: dict[str, str] = {}
+        # Projects repeat: keep one string object for each.
+        projects: dict[str, str] = {}
         for number, offset, line in read_lines(path):
             try:
                 record = parse_object(line)
-                values = {key: record[key] for key in ("id", *Entry._fields[2:])}
-                if wrong := [key for key, value in values.items() if not isinstance(value, str)]:
-                    raise RecordError(f"{wrong[0]}: not a string")
                 # Both become folder names before the rest of the record is validated.
-                task_id, _ = plain_name(values.pop("id")), folder_name(values["project_id"])
+                task_id, project = plain_name(str(record["id"])), folder_name(str(record["project_id"]))
             except (KeyError, ValueError) as error:
                 what = f"field {error} missing" if isinstance(error, KeyError) else error
                 raise DatasetError(f"{path}:{number}: {what}; write it again with {EXTRACT}") from None
             if task_id in self._entries:
                 first = self._entries[task_id].line
                 raise DatasetError(f"{path}:{number}: id: {task_id} is already on line {first}; remove one")
-            self._entries[task_id] = Entry(offset, number, *(same.setdefault(text, text) for text in values.values()))
+            self._entries[task_id] = Entry(offset, number, projects.setdefault(project, project))
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -114,7 +104,7 @@ class LoCoBenchLoader:
             DatasetError: its record does not validate.
         """
         try:
-            return LoCoBenchTask.checked(parse_object(self.line(task_id)))
+            return LoCoBenchTask.from_record(parse_object(self.line(task_id)))
         except RecordError as error:
             raise DatasetError(f"{self.dataset_path}:{self.entry(task_id).line}: {error}") from None
 
@@ -156,13 +146,13 @@ class LoCoBenchLoader:
         return wanted
 
 
-class Made(NamedTuple):
+class TaskOutcome(NamedTuple):
     """The outcome of one task."""
 
     task_id: str
-    status: Literal["written", "unchanged", "repaired", "failed"]
+    status: Literal["written", "unchanged", "failed"]
     reason: str = ""
-    """Why it failed, or which of its files had changed since it was written."""
+    """Why it failed."""
     warnings: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     """Its context files that do not exist; they are neither shown nor scored."""
@@ -181,18 +171,16 @@ class LoCoBenchAdapter:
         data_dir: Path,
         options: Options | None = None,
         *,
-        overwrite: bool = False,
-        pilot_runs: Mapping[str, tuple[str, ...]] | None = None,
+        pilots: Mapping[str, Pilot] | None = None,
     ) -> None:
-        """Take the places and choices; `pilot_runs` are the runs by which each task was selected, by its id."""
+        """Take the places and choices; `pilots` are the results by which tasks were selected, by their ids."""
         self.loader = loader
         self.output_dir = Path(output_dir)
         self.data_dir = Path(data_dir)
         self.options = options or Options()
-        self.overwrite = overwrite
-        self.pilot_runs = pilot_runs or {}
+        self.pilots = pilots or {}
 
-    def generate(self, task_ids: Iterable[str], *, jobs: int | None = None) -> Iterator[Made]:
+    def generate(self, task_ids: Iterable[str], *, jobs: int | None = None) -> Iterator[TaskOutcome]:
         """Generate tasks and yield each outcome as it is known; a failed task does not stop the others.
 
         Args:
@@ -204,22 +192,9 @@ class LoCoBenchAdapter:
         """
         groups = self.group_by_project(task_ids)
         with output_folder(self.output_dir):
-            known = _read_state(self.output_dir)
-            groups = [group._replace(known=known.get(str(group.folder))) for group in groups]
-            try:
-                for group, made in spread(self.generate_group, groups, jobs or os.cpu_count() or 1):
-                    if made is None:
-                        reason = "a worker process was killed (out of memory?); run again to finish"
-                        yield from (Made(task_id, "failed", reason) for task_id in group.task_ids)
-                        continue
-                    outcomes, project = made
-                    if project:
-                        known[str(group.folder)] = project
-                    yield from outcomes
-            finally:
-                # The disk may be full; losing the state only costs time.
-                with contextlib.suppress(InputError):
-                    write_whole(self.output_dir / STATE_FILE, json.dumps(known, sort_keys=True))
+            for group, outcomes in spread(self.generate_group, groups, jobs or os.cpu_count() or 1):
+                reason = "a worker process was killed (out of memory?); run again to finish"
+                yield from outcomes or (TaskOutcome(task_id, "failed", reason) for task_id in group.task_ids)
 
     def group_by_project(self, task_ids: Iterable[str]) -> list[ProjectTasks]:
         """Group the ids by project, so that each is read once; raise UnknownTaskError if one is not in the dataset."""
@@ -229,28 +204,20 @@ class LoCoBenchAdapter:
             groups.setdefault(folder, ProjectTasks(folder, [])).task_ids.append(task_id)
         return list(groups.values())
 
-    def generate_group(self, group: ProjectTasks) -> tuple[list[Made], Known | None]:
-        """Generate tasks that share one project.
-
-        Returns:
-            The outcomes, and what spares the next run reading the project again.
-        """
-        outcomes: list[Made] = []
+    def generate_group(self, group: ProjectTasks) -> list[TaskOutcome]:
+        """Generate tasks that share one project, and return their outcomes."""
+        outcomes: list[TaskOutcome] = []
         project: Project | None = None
         for task_id in group.task_ids:
             try:
-                if project is None:
-                    project = Project.scan(group.folder, group.known)
+                project = project or Project.scan(group.folder)
                 outcomes.append(self.generate_task(task_id, project=project))
             except (InputError, GradingError, NotOurs) as error:
-                outcomes.append(Made(task_id, "failed", str(error)))
+                outcomes.append(TaskOutcome(task_id, "failed", str(error)))
             except OSError as error:
                 reason = f"{error.filename or self.output_dir}: {error.strerror or error}"
-                outcomes.append(Made(task_id, "failed", reason))
-        whole = [outcome.task_id for outcome in outcomes if outcome.status != "failed"]
-        states = {task_id: folder_state(self.output_dir / task_id) for task_id in whole}
-        seen = {**(group.known.tasks if group.known else {}), **states}
-        return outcomes, Known(project.state, project.content, seen) if project and whole else None
+                outcomes.append(TaskOutcome(task_id, "failed", reason))
+        return outcomes
 
     def generate_task(
         self,
@@ -258,12 +225,12 @@ class LoCoBenchAdapter:
         local_task_id: str | None = None,
         *,
         project: Project | None = None,
-    ) -> Made:
-        """Write one task's directory, unless it already exists, is intact and was made from the same input.
+    ) -> TaskOutcome:
+        """Write one task's directory, unless the same task is already there.
 
         Args:
             local_task_id: the directory's name, as in Harbor's adapters; the task's id by default.
-            project: the task's project, if already scanned; tasks that it knows to be untouched are not read again.
+            project: the task's project, if already scanned.
 
         Raises:
             UnknownTaskError, DatasetError: the record is missing or invalid.
@@ -272,31 +239,19 @@ class LoCoBenchAdapter:
             NotOurs: a folder that was not generated has the task's name.
             OSError: a file cannot be read or written.
         """
-        line = self.loader.line(task_id)
-        if project is None:
-            project = Project.scan(self._get_project_dir(task_id))
         name = task_id if local_task_id is None else local_task_id
         try:
             folder = self.output_dir / folder_name(name)
         except ValueError as error:
             raise InputError(f"{name!r}: {error}") from None
-        options = replace(self.options, pilot_runs=self.pilot_runs.get(task_id, ()))
-        made_from = (line, self.loader.entry(task_id).language, project.content, options)
-        digest = fingerprint(*made_from)
-        is_current = stored_fingerprint(folder) == digest and not self.overwrite
-        known = project.known.tasks if project.known else {}
-        if is_current and known.get(task_id) == folder_state(folder):
-            return Made(task_id, "unchanged")
-
         task = self.loader.load(task_id)
-        mapping = project.mapping(task.context_files)
-        files = make_task(task, mapping, options, digest, content_fingerprint(*made_from))
-        self.output_dir.mkdir(parents=True, exist_ok=True)
-        if damage := write_task(folder, files, mapping, options, is_current=is_current):
-            return Made(task_id, "repaired", first_few(damage))
-        if is_current:
-            return Made(task_id, "unchanged")
-        return Made(task_id, "written", warnings=mapping.warnings, missing=mapping.missing)
+        mapping = (project or Project.scan(self._get_project_dir(task_id))).mapping(task.context_files)
+        options = self.options
+        if pilot := self.pilots.get(task_id):
+            options = replace(options, pilot_runs=pilot.runs, measured_difficulty=pilot.level)
+        files = make_task(task, mapping, options)
+        is_new = write_task(folder, files, mapping, options)
+        return TaskOutcome(task_id, "written" if is_new else "unchanged", "", mapping.warnings, mapping.missing)
 
     def _get_project_dir(self, task_id: str) -> Path:
         """Return the task's project folder below generated/."""
@@ -305,11 +260,3 @@ class LoCoBenchAdapter:
     def _generate_dockerfile(self, language: str) -> str:
         """Return a language's Dockerfile: the shared base layer, the language's packages, the project."""
         return render_dockerfile(language, self.options)
-
-
-def _read_state(folder: Path) -> dict[str, Known]:
-    """Return what the last run knew, by project folder. Losing it only costs time."""
-    try:
-        return TypeAdapter(dict[str, Known]).validate_json((folder / STATE_FILE).read_bytes())
-    except (OSError, ValueError):
-        return {}

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from locobench.shared.command_line import COUNT, DONE, NOTHING_DONE, PATH, argument, option, script
+from locobench.shared.command_line import COUNT, DONE, NOTHING_DONE, PATH, Choice, argument, option, script
 from locobench.shared.installation import EXTRACT
 from locobench.shared.terminal import complain, progress, say
 
@@ -14,23 +15,26 @@ from locobench.shared.terminal import complain, progress, say
 @script(f"Derive scenarios with exact answers from git repositories: a data folder as {EXTRACT} reads it.")
 @argument("repository", type=PATH, nargs=-1, required=True)
 @option("--output_dir", type=PATH, default="data/derived", help="Data folder to write.")
-@option("--revision", metavar="REV", default="HEAD", help="Commit to look at.")
-@option("--scip", type=PATH, metavar="FILE", help="SCIP index of that commit, or auto to run the indexers installed.")
-@option("--languages", multiple=True, metavar="NAME ...", help="Languages to look at (default: all that are there).")
-@option("--max_questions", type=COUNT, default=60, help="Hard questions of a language, at most.")
-@option("--history", type=COUNT, default=15, help="Questions from the history of a repository, at most.")
+@option("--revision", metavar="REV", default="HEAD", help="Commit to read.")
+@option("--scip", type=Choice(["auto"]), help="Ask the SCIP indexers that are installed who uses what.")
+@option("--languages", multiple=True, metavar="NAME ...", help="Languages to read (default: all).")
+@option("--max_questions", type=COUNT, default=60, help="Most hard questions per language.")
+@option("--history", type=COUNT, default=15, help="Most questions from a repository's history.")
 @option("--together", is_flag=True, help="Lay the repositories side by side and ask across them.")
-@option("--with_tests", is_flag=True, help="Look at tests, too.")
 @option("--quiet", is_flag=True, help="No progress and no summary.")
 def main(
-    repository: tuple[Path, ...], output_dir: Path, languages: tuple[str, ...], quiet: bool, **choices: Any
+    repository: tuple[Path, ...],
+    output_dir: Path,
+    languages: tuple[str, ...],
+    scip: str | None,
+    quiet: bool,
+    **choices: Any,
 ) -> int:
     """Run the command; the exit code is 1 if a repository yields no question."""
     from locobench.dataset.catalog import language_name
+    from locobench.derive import report as derived
     from locobench.derive.code.languages import LANGUAGES
-    from locobench.derive.report import Choice, why_none
     from locobench.derive.run import derive
-    from locobench.derive.scenarios import PAGE
     from locobench.shared.claim import claim_beforehand
     from locobench.shared.errors import InputError
 
@@ -40,25 +44,26 @@ def main(
     reports = derive(
         repository,
         output_dir,
-        Choice(languages=wanted, **choices),
+        derived.Choice(languages=wanted, scip=scip is not None, **choices),
         watch=lambda files, total, label: progress(files, total, label, quiet=quiet),
     )
     for report in reports:
         for note in report.notes:
             complain(f"{report.name}: {note}")
-        for own in report.languages:
-            if own.index and not quiet:
-                say(f"{report.name}: {own.language}: {own.index}")
-        if not report.asked:
-            complain(f"{report.name}: no question: {why_none(report)}")
+        if not report.scenarios:
+            complain(f"{report.name}: no question: {'. '.join(report.why_no_more())}")
         elif not quiet:
             control = report.count(hard=False)
-            say(f"{report.name}: {report.count(hard=True)} questions, and {control} beside them as a control group")
-    total = sum(len(report.asked) for report in reports)
+            say(f"{report.name}: {report.count(hard=True)} questions, and {control} more as a control group")
+            for line in report.why_no_more():
+                say(f"{report.name}: {line}")
+    total = sum(len(report.scenarios) for report in reports)
     if total and not quiet:
-        say(claim_beforehand(sum(bool(report.asked) for report in reports)))
-        say(f"{total} scenarios written to {output_dir}; {output_dir / PAGE} shows them")
-    return DONE if all(report.asked for report in reports) else NOTHING_DONE
+        say(claim_beforehand(sum(bool(report.scenarios) for report in reports)))
+        kinds = Counter(one["derived"]["kind"] for report in reports for one in report.scenarios)
+        say("By kind: " + ", ".join(f"{kind} {number}" for kind, number in kinds.most_common()))
+        say(f"{total} scenarios written to {output_dir}")
+    return DONE if all(report.scenarios for report in reports) else NOTHING_DONE
 
 
 if __name__ == "__main__":

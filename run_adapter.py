@@ -4,14 +4,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from locobench.dataset.catalog import BASE_IMAGE
-from locobench.shared.command_line import COUNT, DONE, NOTHING_DONE, PATH, SOME_FAILED, option, script
+from locobench.shared.command_line import COUNT, DONE, NOTHING_DONE, PATH, SOME_FAILED, Choice, option, script
 from locobench.shared.errors import InputError
 from locobench.shared.installation import EXTRACT, SCRIPTS, SELECT
 from locobench.shared.terminal import complain, first_few, progress, say
+
+if TYPE_CHECKING:
+    from adapter import LoCoBenchAdapter, Options
 
 
 @script("Generate Harbor task directories; without --selected_tasks or --task_ids, for the whole dataset.")
@@ -30,17 +34,13 @@ from locobench.shared.terminal import complain, first_few, progress, say
 @option("--cpus", type=int, default=2, help="Processors of a container.")
 @option("--memory_mb", type=int, default=4096, help="Memory of a container in MB.")
 @option("--storage_mb", type=int, default=10240, help="Disk of a container in MB.")
-@option("--overwrite", is_flag=True, help="Write tasks again even when nothing changed.")
 @option("--include_hints", is_flag=True, help="Put expected approach and criteria into the instruction.")
-@option("--scoring", metavar="published|FILE", help="The published formula, or a TOML file (docs/VERIFIER.md).")
-@option(
-    "--verifier", metavar="judge|FILE", help="A model (docs/JUDGE.md), or your verify.py (docs/CUSTOM_VERIFIER.md)."
-)
-@option("--closed_book", is_flag=True, help="Leave the code out: what can be answered without reading it.")
-@option("--shared_verifier", is_flag=True, help="Score in the agent's container, which it can tamper with.")
+@option("--scoring", type=Choice(["evidence", "published"]), default="evidence", help="The formula (docs/VERIFIER.md).")
+@option("--verifier", type=PATH, metavar="FILE", help="A verify.py of your own (docs/CUSTOM_VERIFIER.md).")
+@option("--closed_book", is_flag=True, help="Leave the code out, to see what can be answered without it.")
 @option("--mcp_config", type=PATH, metavar="FILE", help="MCP servers for the agent, as a .mcp.json has them.")
-@option("--strip_code_fences", is_flag=True, help="Take the fence off files that are wrapped in one.")
-@option("--dataset_name", metavar="ORG/NAME", help="Also write the files of a Harbor dataset beside the tasks.")
+@option("--remote_output_dir", type=PATH, help="Also write the tasks with these servers in place of the code.")
+@option("--dataset_name", metavar="ORG/NAME", help="Also write the manifest of a Harbor dataset beside the tasks.")
 @option("--mirror_repos", type=PATH, metavar="DIR", help="Also write the projects as git repositories.")
 @option("--quiet", is_flag=True, help="No progress, no summary, no warnings about files left out.")
 def main(
@@ -50,10 +50,9 @@ def main(
     task_ids: tuple[str, ...],
     limit: int | None,
     data_dir: Path | None,
-    scoring: str | None,
-    verifier: str | None,
+    verifier: Path | None,
     mcp_config: Path | None,
-    overwrite: bool,
+    remote_output_dir: Path | None,
     dataset_name: str | None,
     mirror_repos: Path | None,
     quiet: bool,
@@ -62,89 +61,109 @@ def main(
     """Run the command; the exit code is 1 if tasks failed or there was none to generate."""
     from adapter import LoCoBenchAdapter, LoCoBenchLoader, Options
     from locobench.dataset.catalog import load_languages
-    from locobench.dataset.data_folder import SAMPLE, find_data_folder
+    from locobench.dataset.data_folder import find_data_folder
     from locobench.generate import dataset, mirror
-    from locobench.generate.folder import beside
     from locobench.harbor.mcp import McpServer
-    from locobench.scoring.grader import DETERMINISTIC, JUDGE, CustomVerifier
-    from locobench.scoring.scoring import PUBLISHED, Scoring
+    from locobench.scoring.grader import CustomVerifier
     from locobench.selection.read import read_selection
 
-    tell = (lambda _: None) if quiet else say
     load_languages(choices["languages"])
     options = Options(
         **choices,
-        scoring=PUBLISHED if scoring == PUBLISHED else Scoring.load(Path(scoring)) if scoring else Scoring.default(),
-        verifier=JUDGE if verifier == JUDGE else CustomVerifier.load(Path(verifier)) if verifier else DETERMINISTIC,
+        verifier=CustomVerifier.load(verifier) if verifier else None,
         mcp_servers=McpServer.load(mcp_config) if mcp_config else (),
     )
+    arms = arms_of(options, output_dir, remote_output_dir)
     data_dir = find_data_folder(data_dir, needs="generated", quiet=quiet)
-    check_apart(output_dir, data_dir, "--output_dir")
-    if mirror_repos:
-        check_apart(mirror_repos, data_dir, "--mirror_repos")
+    for folder in (*arms, mirror_repos):
+        check_apart(folder, data_dir)
     loader = LoCoBenchLoader(where_written(dataset_path))
     selection = where_written(selected_tasks) if selected_tasks and not task_ids else None
-    pilot_runs = read_selection(selection) if selection else {}
-    chosen = list(pilot_runs if selection else task_ids or loader.all_ids())
+    selected = read_selection(selection) if selection else {}
+    chosen = list(selected if selection else task_ids or loader.all_ids())
     wanted = loader.require(chosen)[:limit]
     if not wanted:
         empty = "--limit is 0" if chosen else f"{selected_tasks or dataset_path} names none"
         complain(f"{output_dir}: no task to generate: {empty}")
         return NOTHING_DONE
-    adapter = LoCoBenchAdapter(loader, output_dir, data_dir, options, overwrite=overwrite, pilot_runs=pilot_runs)
     if dataset_name:
         dataset.check(output_dir, dataset_name)
 
-    counts: Counter[str] = Counter()
-    whole: list[str] = []
-    missing: Counter[str] = Counter()
+    tell = (lambda _: None) if quiet else say
+    pilots = {task_id: pilot for task_id, pilot in selected.items() if pilot}
+    failed = 0
+    for folder, choice in arms.items():
+        adapter = LoCoBenchAdapter(loader, folder, data_dir, choice, pilots=pilots)
+        made = generate(adapter, wanted, quiet=quiet)
+        failed += len(made["failed"])
+        manifest = folder / dataset.MANIFEST
+        if dataset_name and folder == output_dir:
+            whole = made["written"] + made["unchanged"]
+            dataset.publish(folder, dataset_name, whole)
+            tell(f"dataset {dataset_name} of {len(whole)} tasks in {manifest}")
+        elif made["written"] and manifest.exists():
+            complain(f"{manifest}: its digests are stale; --dataset_name writes it again")
+    if mirror_repos:
+        failures = mirror.mirror_repos(adapter.group_by_project(wanted), loader.load, mirror_repos)
+        for project, reason in failures.items():
+            complain(f"{project}: {reason}; not mirrored")
+        failed += len(failures)
+        tell(f"repositories listed in {mirror_repos / mirror.INDEX_FILE}, {len(failures)} failed")
+    return SOME_FAILED if failed else DONE
+
+
+def arms_of(options: Options, output_dir: Path, remote_output_dir: Path | None) -> dict[Path, Options]:
+    """Return the options of the tasks in each output folder: with the code, or with the servers instead of it.
+
+    Raises:
+        InputError: the tasks without the code would have no server, or both are to go into one folder.
+    """
+    if remote_output_dir is None:
+        return {output_dir: options}
+    if options.closed_book or not options.mcp_servers:
+        raise InputError(
+            "--remote_output_dir: needs --mcp_config; leave out --closed_book, which its tasks have anyway"
+        )
+    if remote_output_dir.resolve() == output_dir.resolve():
+        raise InputError(f"{remote_output_dir}: --remote_output_dir must name another folder than --output_dir")
+    return {output_dir: replace(options, mcp_servers=()), remote_output_dir: replace(options, closed_book=True)}
+
+
+def generate(adapter: LoCoBenchAdapter, wanted: list[str], *, quiet: bool) -> dict[str, list[str]]:
+    """Generate the tasks, print what became of them, and return their ids by status."""
+    made: dict[str, list[str]] = {"written": [], "unchanged": [], "failed": []}
+    lacking, missing = 0, Counter[str]()
     for outcome in progress(adapter.generate(wanted), len(wanted), "Generating", quiet=quiet):
-        counts[outcome.status] += 1
+        made[outcome.status].append(outcome.task_id)
         for warning in outcome.warnings if not quiet else ():
             complain(f"{outcome.task_id}: {warning}")
-        counts["lacking"] += bool(outcome.missing)
+        lacking += bool(outcome.missing)
         missing.update(outcome.missing)
         if outcome.status == "failed":
             complain(f"{outcome.task_id}: {outcome.reason}; not written")
-            continue
-        if outcome.status == "repaired":
-            complain(f"{outcome.task_id}: {outcome.reason} since it was written; repaired")
-        whole.append(outcome.task_id)
-    repaired = f"{counts['repaired']} repaired, " if counts["repaired"] else ""
-    rest = f"{repaired}{counts['unchanged']} unchanged, {counts['failed']} failed"
-    tell(f"{counts['written']} tasks written to {output_dir}, {rest}")
-    if missing:
-        names = first_few([name for name, _ in missing.most_common()])
-        tell(f"in {counts['lacking']} of them context files that do not exist are not scored: {names}")
-    if others := beside(output_dir, wanted):
+    if not quiet:
+        rest = f"{len(made['unchanged'])} unchanged, {len(made['failed'])} failed"
+        say(f"{len(made['written'])} tasks written to {adapter.output_dir}, {rest}")
+        if missing:
+            names = first_few([name for name, _ in missing.most_common()])
+            say(f"in {lacking} of them context files that do not exist are not scored: {names}")
+    from locobench.generate.folder import other_tasks
+
+    if others := other_tasks(adapter.output_dir, wanted):
         complain(
-            f"{output_dir}: {len(others)} other tasks are also in this folder and will run ({first_few(others)}):"
-            " move them away, name another --output_dir, or leave them out with -x"
+            f"{adapter.output_dir}: {len(others)} other tasks are also in this folder and will run"
+            f" ({first_few(others)}): move them away, name another --output_dir, or leave them out with -x"
         )
-    manifest = output_dir / dataset.MANIFEST
-    if dataset_name:
-        is_sample = data_dir.resolve() == SAMPLE.resolve()
-        dataset.publish(
-            output_dir, dataset_name, whole, scenarios=len(loader), is_sample=is_sample, languages=options.languages
-        )
-        tell(f"dataset {dataset_name} of {len(whole)} tasks in {manifest}")
-    elif counts["written"] and manifest.exists():
-        complain(f"{manifest}: its digests are stale; --dataset_name writes it again")
-    if mirror_repos:
-        groups = adapter.group_by_project(wanted)
-        failures = mirror.mirror_repos(groups, loader.load, mirror_repos, strip_code_fences=options.strip_code_fences)
-        for project, reason in failures.items():
-            complain(f"{project}: {reason}; not mirrored")
-        counts["failed"] += len(failures)
-        tell(f"repositories listed in {mirror_repos / mirror.INDEX_FILE}, {len(failures)} failed")
-    return SOME_FAILED if counts["failed"] else DONE
+    return made
 
 
-def check_apart(folder: Path, data_dir: Path, flag: str) -> None:
+def check_apart(folder: Path | None, data_dir: Path) -> None:
     """Raise InputError if an output folder lies inside the input data."""
+    if folder is None:
+        return
     place, data = folder.resolve(), data_dir.resolve()
     if place == data or any(place.is_relative_to(data / name) for name in ("generated", "output")):
-        raise InputError(f"{folder}: lies among the data of {data_dir}; {flag} must name a folder apart from them")
+        raise InputError(f"{folder}: is inside the data of {data_dir}; name an output folder elsewhere")
 
 
 def where_written(path: Path) -> Path:

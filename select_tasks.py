@@ -86,20 +86,19 @@ def main(
     **flags: Any,
 ) -> int:
     """Run the command; the exit code is 1 if nothing was selected."""
-    from locobench.selection.closed_book import with_closed_rewards
-    from locobench.selection.pilot import with_pilot
+    from locobench.selection.measured import with_closed_rewards, with_pilot
     from locobench.selection.read import read_candidates
 
     chosen = default_criteria()
-    chosen = overridden(chosen.updated(criteria) if criteria else chosen, flags)
+    chosen = override(chosen.read_file(criteria) if criteria else chosen, flags)
     if chosen.max_closed is not None and closed_book is None:
         raise InputError("--max_closed needs --closed_book")
     check_output(output, [path for path in (dataset_path, criteria) if path])
     tasks = read_candidates(dataset_path)
     if closed_book:
-        tasks = with_closed_rewards(tasks, closed_book)
+        tasks = with_closed_rewards(tasks, read_runs(closed_book, closed=True), closed_book)
     if pilot:
-        tasks = with_pilot(tasks, measured_in(pilot), pilot)
+        tasks = with_pilot(tasks, read_runs(pilot), pilot)
     check_filters(chosen, tasks)
     selection = select(tasks, chosen)
     write_whole(output, json.dumps(selection.as_json(), indent=2) + "\n")
@@ -108,31 +107,35 @@ def main(
         return NOTHING_DONE
     unknown = sum(task.closed_reward is None for _, task in selection.selected)
     if chosen.max_closed is not None and unknown:
-        complain(f"{closed_book}: says nothing of {unknown} of the selected tasks, which stay")
+        complain(f"{closed_book}: has no result of {unknown} of the selected tasks; they stay")
     if any(task.pilot and not task.pilot.runs for _, task in selection.selected):
-        complain(
-            f"{pilot}: its runs have no ids, by which `compare` would leave them out; keep them out of it yourself"
-        )
+        complain(f"{pilot}: its runs have no ids, so `compare` cannot leave them out; do not give it these runs")
     if not quiet:
         print_summary(selection)
         say(f"{len(selection.selected)} tasks written to {output}")
     return DONE
 
 
-def measured_in(pilot: Path) -> dict[str, Pilot]:
-    """Return what each task's measured runs in a job or results file earned, and the ids of all its runs."""
+def read_runs(job: Path, *, closed: bool = False) -> dict[str, Pilot]:
+    """Return what each task's measured runs in a job or results file earned, and the ids of all its runs.
+
+    Args:
+        closed: whether the runs are to be without the code; InputError if one had it.
+    """
     from measure.results.sources import load_source
     from measure.summary.metrics import by_task, mean_of_known
 
     found = {}
-    for task, runs in by_task(load_source(pilot)).items():
+    for task, runs in by_task(load_source(job)).items():
+        if closed and any(run.conditions.closed_book is False for run in runs):
+            raise InputError(f"{job}: {task}: of a task with the code; name the job of the tasks without it")
         mean = mean_of_known(run.overall_score for run in runs if run.measured)
         if mean is not None:
             found[task] = Pilot(mean, tuple(sorted(run.run_id for run in runs if run.run_id)))
     return found
 
 
-def overridden(criteria: Criteria, flags: dict[str, Any]) -> Criteria:
+def override(criteria: Criteria, flags: dict[str, Any]) -> Criteria:
     """Return the criteria with the flags that were given in their place; names may be typed in capitals."""
     given = {name: value for name, value in flags.items() if value not in (None, ())}
     weights = {name: given.pop(f"{name}_weight") for name in SCORE_PARTS if f"{name}_weight" in given}
@@ -182,7 +185,7 @@ def print_summary(selection: Selection) -> None:
             facts = (f"{score:.{SCORE_DIGITS}f}", f"{task.context_length:,}", str(task.files_count))
         say(ROW[balanced].format(rank, *facts, task.id))
     if balanced:
-        say(f"Control group: {selection.controls}; passed over as nearly the same: {selection.nearly_same}")
+        say(f"Control group: {selection.controls}; left out as nearly the same as another: {selection.nearly_same}")
     for name, counts in selection.counts.items():
         say(f"By {name}: " + ", ".join(f"{key} {number}" for key, number in counts.most_common()))
     if repositories := {task.repository for _, task in selection.selected} - {None}:

@@ -24,7 +24,7 @@ from locobench.shared.terminal import complain, printable, progress
 @argument("tasks", type=PATH, default="tasks")
 @option("--task_ids", multiple=True, metavar="ID ...", help="Only these tasks.")
 @option("--limit_per_language", type=COUNT, metavar="N", help="Only the first N tasks of each language.")
-@option("--languages", type=PATH, metavar="FILE", help=f"TOML file with more languages, as {GENERATE} was given.")
+@option("--languages", type=PATH, metavar="FILE", help=f"The file that {GENERATE} --languages was given.")
 @option("--local", is_flag=True, help="Oracle and nop on this machine: no Docker, no images, seconds.")
 @option("--task", type=PATH, metavar="FOLDER", help="Only grade --answer, with the verifier of this task.")
 @option("--answer", type=PATH, metavar="FILE", help="The answer to grade; shows output, reward and metrics.")

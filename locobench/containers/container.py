@@ -70,13 +70,13 @@ class Container:
                     entry.type, entry.mode = tarfile.DIRTYPE, 0o777
                 entry.size = len(content or b"")
                 archive.addfile(entry, io.BytesIO(content or b""))
-        with explained():
+        with engine_errors():
             self._made.put_archive("/", packed.getvalue())
 
     def take(self, path: str, most: int) -> dict[str, bytes]:
         """Return the regular files at a path or in a folder by their names, `most` bytes of them altogether."""
         found: dict[str, bytes] = {}
-        with explained(), contextlib.suppress(NotFound, tarfile.TarError):
+        with engine_errors(), contextlib.suppress(NotFound, tarfile.TarError):
             stream, _ = self._made.get_archive(path)
             reader: Any = SimpleNamespace(read=lambda _: next(stream, b""))
             with tarfile.open(fileobj=reader, mode="r|") as archive:
@@ -92,7 +92,7 @@ class Container:
         To be called before `start`, so that no output is lost.
         """
         streams = {"stream": 1, "stdin": 1, "stdout": 1, "stderr": 1}
-        with explained():
+        with engine_errors():
             stream: Any = self._api.attach_socket(str(self._made.id), params=streams)
         own: socket.socket = getattr(stream, "_sock", stream)  # the file around it can neither wait nor half close
         own.settimeout(None)
@@ -106,7 +106,7 @@ class Container:
     def start(self) -> None:
         """Start it; returns when its command runs."""
         floor = self._free() - self._storage
-        with explained():
+        with engine_errors():
             self._made.start()
         threading.Thread(target=self._watch, args=(floor,), daemon=True).start()
 
@@ -114,7 +114,7 @@ class Container:
         """Return the exit code, or None if it still runs after some seconds."""
         until = time.monotonic() + seconds
         try:
-            with explained():
+            with engine_errors():
                 return int(self._made.wait(timeout=seconds)["StatusCode"])
         except EngineError:
             if time.monotonic() < until:
@@ -123,13 +123,13 @@ class Container:
 
     def signal(self, name: str) -> None:
         """Send a signal to its first process, which passes it on to the command."""
-        with explained():
+        with engine_errors():
             self._made.kill(name)
 
     def remove(self) -> None:
         """Remove it with all of its processes. If the engine does not answer any more, the reaper will."""
         self._ended.set()
-        with contextlib.suppress(EngineError), explained():
+        with contextlib.suppress(EngineError), engine_errors():
             self._made.remove(force=True, v=True)
 
     def _watch(self, floor: int) -> None:
@@ -161,7 +161,7 @@ class Container:
 
     def _used(self) -> int:
         """Return the bytes of its own files and of its folders here; more than any limit if those are hidden."""
-        with explained():
+        with engine_errors():
             (shown,) = self._api.containers(all=True, size=True, filters={"id": self._made.id}) or [{}]
         used = int(shown.get("SizeRw") or 0)
         if self._writes:
@@ -173,7 +173,7 @@ class Container:
 
 
 @contextlib.contextmanager
-def explained(said: str = "the Docker engine stopped answering ({})") -> Iterator[None]:
+def engine_errors(said: str = "the Docker engine stopped answering ({})") -> Iterator[None]:
     """Turn the SDK's errors into EngineError; `said` is the message if the engine does not answer."""
     try:
         yield

@@ -21,7 +21,7 @@ from docker.models.images import Image
 from docker.types import LogConfig, Ulimit
 
 from locobench.containers import reaper
-from locobench.containers.container import Container, EngineError, Limits, explained
+from locobench.containers.container import Container, EngineError, Limits, engine_errors
 
 LABEL = "locobench.process"
 """Label of every container; its value is drawn at random for each `Engine`."""
@@ -49,7 +49,7 @@ class Engine:
         self._stopped = False
         self._builds: set[subprocess.Popen[bytes]] = set()
         self._label = f"{LABEL}={secrets.token_hex(8)}"
-        with explained("no Docker engine answers ({})"):
+        with engine_errors("no Docker engine answers ({})"):
             self._environment = _environment()
             self._client = docker.from_env(timeout=ENGINE_SECONDS, environment=self._environment)
             self.info: Mapping[str, Any] = self._client.info()
@@ -73,7 +73,7 @@ class Engine:
 
     def image(self, name: str) -> Image | None:
         """Return an image that the engine has, or None."""
-        with explained(), contextlib.suppress(ImageNotFound):
+        with engine_errors(), contextlib.suppress(ImageNotFound):
             return self._client.images.get(name)
         return None
 
@@ -112,7 +112,7 @@ class Engine:
         if process.returncode:
             raise EngineError(f"build failed (exit code {process.returncode})", said)
         seconds = time.monotonic() - started
-        with explained():
+        with engine_errors():
             return seconds, int(self._client.images.get(tag).attrs["Size"])
 
     @contextlib.contextmanager
@@ -127,7 +127,7 @@ class Engine:
             raise EngineError("stopped")
         # `timeout` is the first process: it ends the container even if this process and its reaper are gone.
         ends = ["timeout", "-k", "2", str(int(limits.seconds) + GRACE_SECONDS)]
-        with explained():
+        with engine_errors():
             made = self._client.containers.create(
                 image,
                 entrypoint=[*ends, *argv],
@@ -151,7 +151,7 @@ class Engine:
         self._stopped = True
         for process in list(self._builds):
             _kill_group(process)
-        with contextlib.suppress(EngineError), explained():
+        with contextlib.suppress(EngineError), engine_errors():
             reaper.remove_all(self._client, self._label)
 
 

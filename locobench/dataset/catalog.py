@@ -18,6 +18,8 @@ TEMPLATES = REPOSITORY / "locobench" / "templates" if IS_INSTALLED else REPOSITO
 BASE_IMAGE = "ubuntu:24.04"
 """The image that tasks start from unless another is named."""
 DIFFICULTIES = ("easy", "medium", "hard", "expert")
+UNKNOWN = "unknown"
+"""The difficulty of a question that no agent was tried on."""
 LANGUAGE_TABLE = TEMPLATES / "environment" / "languages.toml"
 
 

@@ -47,7 +47,7 @@ def extract(data_dir: Path, output: Path, *, watch: Callable[[list[str]], Iterat
     with whole_file(output) as stream:
         for name in watch(names):
             try:
-                task = Scenario.checked(complete(parse_object(read_bounded(folder / f"{name}.json")), name))
+                task = Scenario.from_record(complete(parse_object(read_bounded(folder / f"{name}.json")), name))
             except RecordError as error:
                 found.failures.append((folder / f"{name}.json", str(error)))
                 continue

@@ -16,7 +16,7 @@ from pydantic import (
     field_validator,
 )
 
-from locobench.dataset.catalog import DIFFICULTIES
+from locobench.dataset.catalog import DIFFICULTIES, UNKNOWN
 from locobench.dataset.records import RecordError
 from locobench.shared.markdown import as_markdown
 from locobench.shared.validation import LARGEST_COUNT, explain
@@ -58,7 +58,6 @@ class Derived(BaseModel):
 
     kind: StrictStr
     """What is asked for, such as `users_in_steps`."""
-    family: Literal["structure", "history"]
     tier: Literal["syntax", "scip", "history"]
     """Where the answer comes from: the strict rule, a SCIP index, or a commit."""
     checked: bool
@@ -69,8 +68,6 @@ class Derived(BaseModel):
     """F1 of a single grep's answer."""
     greps: int = Field(ge=1)
     """Number of words to grep for to find everything."""
-    hits: int = Field(ge=0)
-    """Number of lines these greps print."""
     depth: int = Field(ge=0)
     """Steps from the target to the answer; 0 means any number."""
     items: int = Field(ge=1)
@@ -78,8 +75,6 @@ class Derived(BaseModel):
     """Files in the answer."""
     repository: StrictStr = ""
     """Name of the repository, whatever commit is asked about; tasks of one are compared together."""
-    repository_files: int = Field(ge=1)
-    repository_lines: int = Field(ge=0)
 
 
 class Scenario(BaseModel):
@@ -102,7 +97,7 @@ class Scenario(BaseModel):
     """The project's folder under generated/."""
     task_category: PlainName
     difficulty: StrictStr
-    """The difficulty achieved; LoCoBench-Agent's ids contain the intended one."""
+    """The difficulty achieved; LoCoBench-Agent's ids contain the intended one. `unknown` for exact questions."""
     title: StrictStr
     description: StrictStr
     context_files: tuple[StrictStr, ...]
@@ -119,15 +114,10 @@ class Scenario(BaseModel):
     derived: Derived | None = None
     """Facts about a question with an exact answer, made by derive_scenarios.py; None for other scenarios."""
 
-    @property
-    def known_difficulty(self) -> str:
-        """As published; `unknown` for an exact question, whose own follows from grep's F1, which does not tell it."""
-        return "unknown" if self.derived else self.difficulty
-
     @field_validator("difficulty")
     @classmethod
     def _known_difficulty(cls, value: str) -> str:
-        if value not in DIFFICULTIES:
+        if value not in (*DIFFICULTIES, UNKNOWN):
             raise ValueError(f"unknown difficulty {value!r:.60} (known: {', '.join(DIFFICULTIES)})")
         return value
 
@@ -139,7 +129,7 @@ class Scenario(BaseModel):
         return value
 
     @classmethod
-    def checked(cls, record: dict[str, Any]) -> Self:
+    def from_record(cls, record: dict[str, Any]) -> Self:
         """Validate `record` like `model_validate`, but raise RecordError with the reason in one line."""
         try:
             return cls.model_validate(record)

@@ -20,7 +20,7 @@ class Finding:
     depth: int
     """Steps from the target to the answer; 0 means any number."""
     answer: tuple[str, ...]
-    """Items of the form `path: Qualified.name`, or paths; sorted, except for a call path."""
+    """Items of the form `path: Qualified.name`, or paths; sorted."""
     grep: tuple[str, ...]
     """The answer of a single grep."""
     asked: tuple[str, ...]
@@ -28,8 +28,6 @@ class Finding:
     tier: str
     extra: dict[str, str] = field(default_factory=dict)
     """Other facts that the wording needs."""
-    edges: tuple[tuple[str, str], ...] = ()
-    """For a call path: every correct step."""
 
     @property
     def files(self) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable
 from functools import cached_property
 from itertools import accumulate
 
@@ -15,36 +14,19 @@ from locobench.derive.resolve.resolver import Item
 
 
 class Grep:
-    """Finds words in the text of all files."""
+    """Finds the names of symbols in the text of all files."""
 
     def __init__(self, index: Index) -> None:
         self.index = index
-        self._hits: dict[str, list[tuple[int, int]]] = {}
         self._text = b"\0".join(index.texts)
         self._starts = list(accumulate((len(text) + 1 for text in index.texts), initial=0))
 
-    def hits(self, name: str) -> list[tuple[int, int]]:
-        """Return the hits of `grep -w`: file, and offset of the word, for every line that contains it."""
-        if name not in self._hits:
-            # One pass finds the hits of all names: there may be thousands, and megabytes of text.
-            places: Iterable[int] | None = self._words.get(name.encode())
-            if places is None:
-                word = re.compile(rb"(?<![\w$])%b(?![\w$])" % re.escape(name.encode()))
-                places = [found.start() for found in word.finditer(self._text)]
-            hits: list[tuple[int, int]] = []
-            line_end = -1
-            for at in places:
-                if at > line_end:
-                    file = bisect_right(self._starts, at) - 1
-                    hits.append((file, at - self._starts[file]))
-                    line_end = self._text.find(b"\n", at)
-                    line_end = len(self._text) if line_end < 0 else line_end
-            self._hits[name] = hits
-        return self._hits[name]
-
     @cached_property
     def _words(self) -> dict[bytes, array[int]]:
-        """Name of a symbol -> where it stands in the text of all files."""
+        """Name of a symbol -> where it stands in the text of all files.
+
+        One pass finds the hits of all names: there may be thousands, and megabytes of text.
+        """
         found: dict[bytes, array[int]] = {symbol.name.encode(): array("Q") for symbol in self.index.symbols}
         for one in re.finditer(rb"[A-Za-z0-9_$]+", self._text):
             if (places := found.get(one[0])) is not None:
@@ -52,17 +34,23 @@ class Grep:
         return found
 
     def items(self, number: int) -> set[Item]:
-        """Return the items around a grep's hits, without imports, the definition and the target itself."""
+        """Return the items around a grep's hits, the first of each line, without imports, definition and target."""
         index, symbol = self.index, self.index.symbols[number]
         imports = {
             (index.file[row], index.start[row]) for row in index.mentions(symbol.name) if index.role[row] == Role.IMPORT
         }
+        # Nobody who greps for a name would count its definition as a use.
+        own = {(symbol.file, index.definitions[one].name_start) for one in symbol.definitions}
         found = set()
-        for file, offset in self.hits(symbol.name):
-            item = index.item_at(file, offset)
-            # Nobody who greps for a name would count its definition as a use.
-            own = {index.definitions[one].name_start for one in symbol.definitions}
-            if (file, offset) in imports or (file == symbol.file and offset in own) or item == number:
+        line_end = -1
+        for at in self._words[symbol.name.encode()]:
+            if at <= line_end:
                 continue
-            found.add(Item(file, TOP_LEVEL if item is None else item))
+            line_end = self._text.find(b"\n", at)
+            line_end = len(self._text) if line_end < 0 else line_end
+            file = bisect_right(self._starts, at) - 1
+            place = file, at - self._starts[file]
+            item = index.item_at(*place)
+            if place not in imports | own and item != number:
+                found.add(Item(file, TOP_LEVEL if item is None else item))
         return found

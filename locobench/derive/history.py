@@ -17,7 +17,7 @@ from locobench.derive.code.scope import Source
 from locobench.derive.code.tree import LARGEST_SOURCE, Blob, Repository
 from locobench.derive.finding import f1
 from locobench.derive.kinds import MOST_ITEMS
-from locobench.derive.messages import cleaned, names_part, searched, unfit
+from locobench.derive.messages import clean, names_part, why_unfit, words_to_grep
 
 MOST_COMMITS = 3000
 """How far back to look: older trees often need tools that are no longer available."""
@@ -130,8 +130,8 @@ class History:
     def _edit(self, logged: Logged) -> Edit | str:
         if len(logged.parents) != 1:
             return "a merge, or without a parent"
-        message = cleaned(logged.message)
-        if reason := unfit(message, logged.message):
+        message = clean(logged.message)
+        if reason := why_unfit(message, logged.message):
             return reason
         if any(status[0] in "DT" for status, *_ in logged.changed):
             return "renames or removes files"
@@ -211,14 +211,6 @@ class History:
         return Change(edit.commit, edit.parent, edit.message, items, index.defined_names())
 
 
-class Grep(NamedTuple):
-    """The best single grep for a change, by a word of its message."""
-
-    word: str
-    answer: tuple[str, ...]
-    hits: int
-
-
 class Greps:
     """Finds the best grep for each change. A file that several changes share is parsed once."""
 
@@ -226,23 +218,23 @@ class Greps:
         self.language = language
         self._known: dict[tuple[str, int], Index] = {}
 
-    def best(self, change: Change, files: Sequence[tuple[str, bytes]]) -> Grep:
-        """Return the single grep whose answer is nearest to the change, at the parent commit.
+    def best(self, change: Change, files: Sequence[tuple[str, bytes]]) -> tuple[str, tuple[str, ...]]:
+        """Return the word of the message whose grep answers the change best, at the parent commit, and that answer.
 
         Args:
-            files: (path, content) of the files searched, at that commit.
+            files: (path, content) of the files to search, at that commit.
         """
-        best = Grep("", (), 0)
-        for word in sorted(searched(change.message)):
-            answer, hits = set(), 0
+        best: tuple[str, tuple[str, ...]] = "", ()
+        for word in sorted(words_to_grep(change.message)):
+            answer, is_found = set(), False
             for path, text in files:
                 at = text.find(word.encode())
                 while at >= 0:
-                    hits += 1
+                    is_found = True
                     answer |= self._item(path, text, at)
                     at = text.find(word.encode(), at + len(word))
-            if hits and (not best.word or f1(change.answer, answer) > f1(change.answer, best.answer)):
-                best = Grep(word, tuple(sorted(answer)), hits)
+            if is_found and (not best[0] or f1(change.answer, answer) > f1(change.answer, best[1])):
+                best = word, tuple(sorted(answer))
         return best
 
     def _item(self, path: str, text: bytes, offset: int) -> set[str]:

@@ -1,9 +1,8 @@
-"""The kinds of questions, and the languages that each is asked for."""
+"""The kinds of questions, and in which languages their answers were checked. docs/EXACT_QUESTIONS.md describes each."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 FEWEST_ITEMS, MOST_ITEMS, FEWEST_FILES = 3, 25, 3
 """Limits of an answer's size: fewer items can be guessed, more are tedious, and one search finds a single file."""
@@ -12,21 +11,20 @@ HARD = 0.8
 
 STRUCTURE, AGREEMENT = "code_structure", "agreement_with_the_real_fix"
 """The categories of the questions."""
-
-Tier = Literal["syntax", "scip", "history"]
+CHANGED_FUNCTIONS = "changed_functions"
+"""The kind of the questions from the history."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of question."""
+    """A kind of question about the structure of the code."""
 
-    title: str
-    family: Literal["structure", "history"]
+    checked: frozenset[str]
+    """Languages in which no answer by the strict rule differed from an independent resolver's, over three questions."""
+    checked_by_index: frozenset[str] = frozenset()
+    """The same for answers by an index that `--scip auto` made."""
     control: bool = False
     """Whether this kind is for the control group: a single grep nearly answers it, so a tool can hardly help."""
-    needs_scip: bool = False
-    checked: frozenset[str] = frozenset()
-    """Languages in which no answer by the strict rule differed from an independent resolver's, over three questions."""
 
 
 def _in(languages: str) -> frozenset[str]:
@@ -35,32 +33,13 @@ def _in(languages: str) -> frozenset[str]:
 
 # docs/EXACT_QUESTIONS.md has the comparisons; a kind that has fewer than three questions there is not checked.
 KINDS = {
-    "users_in_steps": Kind(
-        "users, directly or in up to 2 or 3 steps", "structure", checked=_in("c go java php python typescript")
-    ),
-    "all_users": Kind("users in any number of steps", "structure", checked=_in("python typescript")),
-    "importers": Kind("modules that import a module, directly or not", "structure", checked=_in("python typescript")),
-    "subtypes": Kind("subtypes of a type", "structure", checked=_in("php python")),
-    "overriders": Kind("methods that override a method", "structure", checked=_in("python")),
-    "non_overriders": Kind("subtypes that do not override a method", "structure", checked=_in("php python")),
-    "same_name_callers": Kind("callers of one of several methods of one name", "structure", needs_scip=True),
-    "call_path": Kind("a path of calls from one function to another", "structure", needs_scip=True),
-    "direct_users": Kind("direct users of a function", "structure", control=True, checked=_in("go python typescript")),
-    "class_users": Kind(
-        "direct users of a class", "structure", control=True, checked=_in("go java php python typescript")
-    ),
-    "constant_users": Kind(
-        "direct users of a constant", "structure", control=True, checked=_in("go python typescript")
-    ),
-    "changed_functions": Kind("functions that a fix or feature had to change", "history"),
+    "users_in_steps": Kind(_in("c go java php python typescript"), _in("typescript")),
+    "all_users": Kind(_in("python typescript"), _in("typescript")),
+    "importers": Kind(_in("python typescript")),
+    "subtypes": Kind(_in("php python")),
+    "overriders": Kind(_in("python")),
+    "non_overriders": Kind(_in("php python")),
+    "direct_users": Kind(_in("go python typescript"), _in("python typescript"), control=True),
+    "class_users": Kind(_in("go java php python typescript"), _in("python typescript"), control=True),
+    "constant_users": Kind(_in("go python typescript"), _in("typescript"), control=True),
 }
-
-CHECKED_BY_INDEX = {
-    "users_in_steps": _in("typescript"),
-    "all_users": _in("typescript"),
-    "call_path": _in("typescript"),
-    "direct_users": _in("python typescript"),
-    "class_users": _in("python typescript"),
-    "constant_users": _in("typescript"),
-}
-"""Kind -> the languages in which the same holds for answers by an index that `--scip auto` made."""

@@ -45,18 +45,18 @@ make makes made does done allow allows instead which where while there their abo
 )
 
 
-def cleaned(text: str) -> str:
+def clean(text: str) -> str:
     """Return a commit's message without issue numbers, links and trailers."""
     text = _LINK.sub("", _TRAILER.sub("", text.replace("\r", "")))
     text = _REFERENCE.sub("", text)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in text.splitlines())).strip()
 
 
-def unfit(message: str, whole: str) -> str:
+def why_unfit(message: str, whole: str) -> str:
     """Return why a message is unsuitable for a question, or "" if it is suitable.
 
     Args:
-        message: the result of `cleaned`.
+        message: the result of `clean`.
         whole: the original message.
     """
     subject = message.partition("\n")[0]
@@ -65,7 +65,7 @@ def unfit(message: str, whole: str) -> str:
     if len(_WORD.findall(message)) < FEWEST_WORDS or len(_WORD.findall(subject)) < FEWEST_IN_SUBJECT:
         return "too short a message"
     if _LEANING.search(whole) or message.endswith(":"):
-        return "leans on what an issue says"
+        return "cannot be understood without its issue"
     lines = message.count("\n") + 1
     if lines > MOST_LINES or len(_SECOND_PURPOSE.findall(message)) > 1 or re.search(r"\band\b|;|\+|&", subject):
         return "more than one purpose"
@@ -85,6 +85,6 @@ def names_part(message: str, part: str) -> bool:
     )
 
 
-def searched(message: str) -> set[str]:
+def words_to_grep(message: str) -> set[str]:
     """Return the words of a message that one would grep for."""
     return {word for word in _WORD.findall(message) if len(word) > 3 and word.lower() not in _PLAIN}

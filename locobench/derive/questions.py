@@ -16,9 +16,6 @@ LISTING = 0.3
 """Highest F1 that an answer listing everything may reach."""
 CONTROL_SHARE = 0.25
 """Control questions per hard question: enough to reveal a difference that should not exist."""
-# Highest grep F1 of each difficulty.
-_DIFFICULTY = ((0.3, "expert"), (0.6, "hard"), (HARD, "medium"), (1.0, "easy"))
-
 _TYPE_WORDS = dict.fromkeys(("go", "rust", "c", "java", "csharp", "php"), "type")
 """Languages in which not all types are classes."""
 _TARGET_WORDS = {"constant": "constant", "type": "type", "class": "class", "method": "method"}
@@ -30,11 +27,6 @@ class Question(NamedTuple):
     title: str
     description: str
     prompt: str
-
-
-def difficulty(grep_f1: float) -> str:
-    """Return the difficulty of a question with this grep F1."""
-    return next(name for most, name in _DIFFICULTY if grep_f1 <= most)
 
 
 def choose(
@@ -51,8 +43,7 @@ def choose(
     hard: dict[str, list[Finding]] = defaultdict(list)
     control: list[Finding] = []
     for one in findings:
-        # A path is scored as a whole: a list of everything is not a path.
-        if one.kind != "call_path" and any(_listing_f1(one, listing) > LISTING for listing in listings):
+        if any(_listing_f1(one, listing) > LISTING for listing in listings):
             reasons["a list of everything would score"] += 1
         elif KINDS[one.kind].control:
             if one.grep_f1 > HARD:
@@ -100,7 +91,7 @@ def _listing_f1(finding: Finding, listing: Sequence[str]) -> float:
     return 2 * common / (len(shown) + len(finding.answer)) if common else 0.0
 
 
-def asked(finding: Finding, language: Language, *, with_tests: bool) -> Question:
+def phrase(finding: Finding, language: Language) -> Question:
     """Phrase a finding as a question."""
     name = finding.extra.get("type") or finding.target.partition(": ")[2] or finding.target
     path = finding.target.partition(": ")[0]
@@ -118,22 +109,13 @@ def asked(finding: Finding, language: Language, *, with_tests: bool) -> Question
             f"Step 1 is whatever uses `{name}` itself, step 2 whatever uses a function or method of step 1, and so on."
             " List all steps together.",
             *_use_rules(name, word, language),
-            "From a class or a top level no further step leads on: only what uses a function or method counts.",
+            "Steps go on from functions and methods only, not from a class or a top level.",
             "A constructor is used where its class is named.",
         ]
-    elif kind in ("direct_users", "class_users", "constant_users", "same_name_callers"):
+    elif kind in ("direct_users", "class_users", "constant_users"):
         title = f"Who uses `{name}`?"
         first = f"Which functions, methods, types and top levels of files use {target} directly?"
-        if kind == "same_name_callers":
-            first += f" Others have a method called `{finding.name}`, too: only uses of this one count."
         more = _use_rules(name, word, language)
-    elif kind == "call_path":
-        title = f"How does `{name}` come to use `{finding.extra['end'].partition(': ')[2]}`?"
-        first = (
-            f"Give a path of uses from {target} to `{finding.extra['end']}`: each function or method on it uses the"
-            " next one. Any path that holds is right; list it in its order, both ends included."
-        )
-        more = _use_rules(name, word, language)[:2]
     elif kind == "importers":
         title = f"Which files import `{path}`, directly or not?"
         first = f"Which files import `{path}`, directly or through other files that they import?"
@@ -163,12 +145,12 @@ def asked(finding: Finding, language: Language, *, with_tests: bool) -> Question
             f"Each top folder is a repository of its own. An import of the package that `{outside}/` provides means the"
             f" code in `{outside}/`. Steps may pass through `{outside}/`."
         )
-    rules = [*more, _scope(language, with_tests=with_tests)]
+    rules = [*more, _scope(language)]
     only_files = kind == "importers"
     return Question(title, first, "\n\n".join([first, _bullets(rules), _form(language, only_files=only_files)]))
 
 
-def asked_change(change: Change, language: Language, *, with_tests: bool) -> Question:
+def phrase_change(change: Change, language: Language) -> Question:
     """Phrase a change as a question."""
     first = (
         "A change to this code base is described below, in the words of its authors; it has not been made yet. Which"
@@ -179,9 +161,9 @@ def asked_change(change: Change, language: Language, *, with_tests: bool) -> Que
         "List those that exist now. What the change adds is not asked for.",
         "Give the outermost named function or method, with its class: nested functions, lambdas and callbacks belong to"
         " it.",
-        "The answer is compared with what the authors changed. Other places may be right as well, so what is missing"
-        " weighs more than what is too much.",
-        _scope(language, with_tests=with_tests),
+        "The answer is compared with what the authors changed. Other places may be right as well, so a missing item"
+        " costs more than one too many.",
+        _scope(language),
     ]
     subject = " ".join(change.message.partition("\n")[0].split())
     title = f"What has to change: {subject}"
@@ -217,11 +199,12 @@ _IMPORT_RULES = {
 }
 
 
-def _scope(language: Language, *, with_tests: bool) -> str:
-    tests = "" if with_tests else ", without tests, test data, mocks and benchmarks"
-    if language.name == "rust" and not with_tests:
-        tests += " (nor modules under `#[cfg(test)]`)"
-    return f"Looked at are the {language.title} files{tests}, generated and vendored files left out."
+def _scope(language: Language) -> str:
+    modules = " (nor modules under `#[cfg(test)]`)" if language.name == "rust" else ""
+    return (
+        f"Only {language.title} files count, without tests, test data, mocks and benchmarks{modules}, and without"
+        " generated and vendored files."
+    )
 
 
 def _bullets(rules: Sequence[str]) -> str:
@@ -230,7 +213,6 @@ def _bullets(rules: Sequence[str]) -> str:
 
 _EXAMPLES = {
     "go": "`Type.Method` for a method",
-    "cpp": "`Class.method` without namespaces and template arguments",
     "c": "a function's name alone",
 }
 

@@ -1,14 +1,14 @@
-"""Report what was derived from each repository, and why a repository yields no question."""
+"""Report what was derived from each repository, and why there are no more questions."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-SHOWN = 4
+SHOWN = 8
+"""Most reasons of a sort that a line names."""
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,8 @@ class Choice:
     """Most hard questions about the structure, per repository and language."""
     history: int = 15
     """Most questions from the history, per repository."""
-    with_tests: bool = False
-    scip: Path | None = None
-    """A SCIP index of the commit, or AUTO to make one for each language."""
+    scip: bool = False
+    """Whether to run the SCIP indexers that are installed."""
     together: bool = False
     """Whether to ask across the repositories, side by side, instead of about each."""
 
@@ -35,17 +34,20 @@ class LanguageReport:
 
     language: str
     files: int = 0
-    lines: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
+    """Reason -> number of files left out."""
     symbols: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
-    """Reason -> number of symbols left out."""
-    not_asked: Counter[str] = field(default_factory=Counter)
-    """Reason -> number of valid questions not asked."""
+    """Reason -> number of symbols left out, or of valid questions not asked."""
     history: Counter[str] = field(default_factory=Counter)
     """Reason -> number of commits unsuitable for a question."""
     index: str = ""
-    """What `--scip auto` did."""
+    """What the indexer did."""
+
+    def __str__(self) -> str:
+        left_out = map(_counted, (self.left_out, self.reasons, self.history))
+        parts = (self.index, f"{self.files} files, {self.symbols} symbols", *left_out)
+        return f"{self.language}: {'; '.join(filter(None, parts))}"
 
 
 @dataclass
@@ -54,31 +56,23 @@ class Report:
 
     name: str
     commit: str
-    asked: list[dict[str, Any]] = field(default_factory=list)
+    scenarios: list[dict[str, Any]] = field(default_factory=list)
     """The scenarios that were written."""
     languages: list[LanguageReport] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
-    submodules: int = 0
+    """Suffix -> number of files in no known language."""
     notes: list[str] = field(default_factory=list)
-    tier: str = "syntax"
 
     def count(self, *, hard: bool) -> int:
         """Return the number of hard questions, or of those in the control group."""
-        return sum(one["derived"]["control_group"] != hard for one in self.asked)
+        return sum(one["derived"]["control_group"] != hard for one in self.scenarios)
 
-
-def why_none(report: Report) -> str:
-    """Return in one line why a repository yields no question: counts, the most frequent reasons first."""
-    if not report.languages:
-        known = _counted(report.unknown)
-        return f"no source file of a known language ({known})" if known else "it holds no file"
-    parts = []
-    for own in report.languages:
-        reasons = own.reasons + own.not_asked
-        said = [f"{own.files} files", f"{own.symbols} symbols"]
-        said += [text for text in (_counted(own.left_out), _counted(reasons), _counted(own.history)) if text]
-        parts.append(f"{own.language}: {'; '.join(said)}")
-    return ". ".join(parts)
+    def why_no_more(self) -> Iterator[str]:
+        """Yield what was looked at and left out: a line per language, the most frequent reasons first."""
+        yield from map(str, self.languages)
+        if not self.languages:
+            known = _counted(self.unknown)
+            yield f"no source file of a known language ({known})" if known else "it holds no file"
 
 
 def _counted(reasons: Counter[str]) -> str:

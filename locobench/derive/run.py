@@ -1,12 +1,13 @@
-"""Derive a data folder from repositories: choose the questions, write scenarios and projects, and a page about them."""
+"""Derive a data folder from repositories: choose the questions, and write scenarios and projects."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from locobench.dataset.catalog import UNKNOWN
 from locobench.derive import questions, scenarios
 from locobench.derive.code.build import build
 from locobench.derive.code.index import Index
@@ -15,10 +16,9 @@ from locobench.derive.code.scope import Scope, Source, is_read, scopes, texts
 from locobench.derive.code.tree import MISSING, Family, Repository, Tree
 from locobench.derive.finding import Finding
 from locobench.derive.history import Change, Greps, History
-from locobench.derive.kinds import AGREEMENT, CHECKED_BY_INDEX, FEWEST_FILES, HARD, KINDS, STRUCTURE
-from locobench.derive.page import page
+from locobench.derive.kinds import AGREEMENT, CHANGED_FUNCTIONS, FEWEST_FILES, HARD, KINDS, STRUCTURE
 from locobench.derive.report import Choice, LanguageReport, Report
-from locobench.derive.resolve.indexers import AUTO, Indexes
+from locobench.derive.resolve.indexers import Indexes
 from locobench.derive.resolve.resolver import Resolver
 from locobench.derive.resolve.strict import Strict
 from locobench.derive.structure import Structure
@@ -44,29 +44,17 @@ def derive(paths: Sequence[Path], output_dir: Path, choice: Choice, watch: Watch
         raise InputError("--together: answers by an index are of one repository; leave out --scip")
     if choice.together:
         repositories = [Family(repositories)]
-    if choice.scip not in (None, AUTO) and len(paths) != 1:
-        raise InputError("--scip: an index is of one repository; name one")
-    reports = []
+    reports: list[Report] = []
     taken: Counter[str] = Counter()
-    with scenarios.Folder(output_dir, [repository.name for repository in repositories]) as folder:
+    with scenarios.data_folder(output_dir, [repository.name for repository in repositories]) as folder:
         for repository in repositories:
             domain = scenarios.plain_name(repository.name)
             taken[domain] += 1
             domain += f"_{taken[domain]}" if taken[domain] > 1 else ""
             reports.append(_Deriver(repository, domain, choice, folder, watch).run())
-        if any(report.asked for report in reports):
-            folder.finish(page(reports), _summary(reports))
+        if any(report.scenarios for report in reports):
+            folder.finish((report.name, report.commit) for report in reports)
     return reports
-
-
-def _summary(reports: Sequence[Report]) -> dict[str, Any]:
-    return {
-        "generator": "locobench-harbor",
-        "repositories": [
-            {"name": report.name, "commit": report.commit, "questions": len(report.asked), "tier": report.tier}
-            for report in reports
-        ],
-    }
 
 
 class _Project(NamedTuple):
@@ -76,7 +64,6 @@ class _Project(NamedTuple):
     language: Language
     files: list[str]
     """Paths in the repository."""
-    lines: int
     characters: int
 
 
@@ -99,15 +86,12 @@ class _Deriver:
 
     def _report(self, tree: Tree) -> Report:
         repository, choice = self.repository, self.choice
-        commit = tree.commit
-        found, unknown = scopes(tree, with_tests=choice.with_tests)
-        report = Report(repository.name, commit, unknown=unknown, submodules=len(tree.submodules))
+        found, unknown = scopes(tree)
+        report = Report(repository.name, tree.commit, unknown=unknown)
         if tree.submodules:
-            report.notes.append(
-                f"{len(tree.submodules)} submodules are not looked into: {', '.join(tree.submodules[:3])}"
-            )
+            report.notes.append(f"{len(tree.submodules)} submodules are not read: {', '.join(tree.submodules[:3])}")
         if lost := sum(blob.size == MISSING for blob in tree.blobs):
-            said = f"the content of {lost} files is not in it; {repository.completion}"
+            said = f"it lacks the content of {lost} files; {repository.completion}"
             if lost == len(tree.blobs):
                 raise InputError(f"{repository.folder}: {said}")
             report.notes.append(said)
@@ -123,92 +107,72 @@ class _Deriver:
                 self._structure(scope, tree, report, own)
             else:
                 own.files = len(scope.blobs)
-                own.not_asked["fewer than three files"] += 1
+                own.reasons["fewer than three files"] += 1
             if scope is largest and choice.history and not choice.together:
-                self._history(scope, commit, report, own)
-        if choice.scip not in (None, AUTO) and report.tier != "scip":
-            raise InputError(
-                f"{choice.scip}: says nothing of the files of {repository.folder}; --scip wants its own index"
-            )
+                self._history(scope, tree.commit, report, own)
         return report
 
     def _structure(self, scope: Scope, tree: Tree, report: Report, own: LanguageReport) -> None:
         language = scope.language
         label = f"Reading {self.repository.name} ({language.title})"
         files = self.watch(texts(self.repository, scope), len(scope.blobs), label)
-        index = build(language, files, with_tests=self.choice.with_tests, together=self.choice.together)
+        index = build(language, files, together=self.choice.together)
         own.left_out += index.left_out
-        own.files, own.lines = len(index.files), _lines(index.texts)
-        own.symbols = len(index.symbols)
-        structure = Structure(index, self._resolver(index, report, own))
-        chosen, reasons = questions.choose(structure.findings(), _listings(index), self.choice.max_questions)
-        own.reasons, own.not_asked = structure.reasons, reasons
-        if not any(not KINDS[one.kind].control for one in chosen):
+        own.files, own.symbols = len(index.files), len(index.symbols)
+        structure = Structure(index, self._resolver(index, own))
+        chosen, own.reasons = questions.choose(structure.findings(), _listings(index), self.choice.max_questions)
+        own.reasons += structure.reasons
+        if all(KINDS[one.kind].control for one in chosen):
             return
         project = self._project(language, tree, index.files, index.texts)
         names = index.defined_names()
         for one in chosen:
-            question = questions.asked(one, language, with_tests=self.choice.with_tests)
-            self._ask(report, project, question, one, structure.read(one), names)
+            self._ask(report, project, questions.phrase(one, language), one, names)
 
-    def _resolver(self, index: Index, report: Report, own: LanguageReport) -> Resolver:
-        path = self.choice.scip
-        if path == AUTO:
-            path, own.index = self.indexes.index(own.language)
+    def _resolver(self, index: Index, own: LanguageReport) -> Resolver:
+        if not self.choice.scip:
+            return Strict(index)
+        path, own.index = self.indexes.index(own.language)
         if path is None:
             return Strict(index)
         from locobench.derive.resolve.scip import read_index
 
         try:
-            resolver = read_index(path, index)
+            return read_index(path, index)
         except InputError as error:
-            if self.choice.scip != AUTO:
-                raise
-            own.index, resolver = str(error).replace(f"{path}: ", "its index cannot be used: "), None
-        if resolver is None:
+            own.index = f"its index cannot be used: {error}"
             return Strict(index)
-        report.tier = "scip"
-        return resolver
-
-    def _checked(self, finding: Finding) -> frozenset[str]:
-        """Return the languages in which keys of this origin agreed with an independent resolver's."""
-        kind = KINDS[finding.kind]
-        by_index = CHECKED_BY_INDEX.get(finding.kind) if self.choice.scip == AUTO else None
-        return {"syntax": kind.checked, "scip": by_index or frozenset()}.get(finding.tier, frozenset())
 
     def _history(self, scope: Scope, commit: str, report: Report, own: LanguageReport) -> None:
         if self.repository.is_shallow:
-            report.notes.append("the clone is shallow: its history is looked at as far as it goes")
+            report.notes.append("the clone is shallow: the older history is not read")
         history = History(self.repository, scope.language)
         # Read more than are needed: a single grep answers some of them.
         asked, greps = 0, Greps(scope.language)
         for change in history.changes(commit, 3 * self.choice.history):
             if asked == self.choice.history:
                 break
-            asked += self._change(change, scope, report, history, greps)
+            asked += self._change(change, scope.language, report, history, greps)
         own.history = history.reasons
 
-    def _change(self, change: Change, scope: Scope, report: Report, history: History, greps: Greps) -> bool:
-        language = scope.language
+    def _change(self, change: Change, language: Language, report: Report, history: History, greps: Greps) -> bool:
         tree = self.repository.tree(change.parent)
-        found, _ = scopes(tree, with_tests=self.choice.with_tests)
+        found, _ = scopes(tree)
         files = [one[:2] for one in texts(self.repository, found[language.name]) if is_read(one)]
-        grep = greps.best(change, files)
+        word, answer = greps.best(change, files)
         finding = Finding(
-            "changed_functions", change.commit, grep.word, "change", 1, change.answer, grep.answer, (grep.word,),
-            "history",
-        )  # fmt: skip
+            CHANGED_FUNCTIONS, change.commit, word, "change", 1, change.answer, answer, (word,), "history"
+        )
         if finding.grep_f1 > HARD:
             history.reasons["one grep answers it"] += 1
             return False
         project = self._project(language, tree, [path for path, _ in files], [text for _, text in files])
-        question = questions.asked_change(change, language, with_tests=self.choice.with_tests)
-        self._ask(report, project, question, finding, grep.hits, change.names)
+        self._ask(report, project, questions.phrase_change(change, language), finding, change.names)
         return True
 
     def _project(self, language: Language, tree: Tree, files: list[str], contents: list[bytes]) -> _Project:
         """Write a tree as a project; its questions are about `files`."""
-        lines = _lines(contents)
+        lines = sum(text.count(b"\n") for text in contents)
         complexity = scenarios.complexity(lines)
         self.numbers[language.name] += 1
         project_id = f"{language.name}_{self.domain}_{complexity}_{self.numbers[language.name]:03d}"
@@ -223,7 +187,7 @@ class _Deriver:
         }  # fmt: skip
         self.folder.add_project(project_id, self.root, self.repository, tree, facts)
         characters = sum(len(text.decode("utf-8", "replace")) for text in contents)
-        return _Project(project_id, language, files, lines, characters)
+        return _Project(project_id, language, files, characters)
 
     def _ask(
         self,
@@ -231,21 +195,23 @@ class _Deriver:
         project: _Project,
         question: questions.Question,
         finding: Finding,
-        hits: int,
         names: dict[str, list[str]],
     ) -> None:
         """Write a question as a scenario in the benchmark's format.
 
         Args:
-            hits: the number of lines that the greps for the whole answer print.
             names: the names that each file defines.
         """
-        kind, language = KINDS[finding.kind], project.language.name
-        category = AGREEMENT if kind.family == "history" else STRUCTURE
-        difficulty = questions.difficulty(finding.grep_f1)
-        group = f"{project.id}_{category}_{difficulty}"
+        is_change, language = finding.kind == CHANGED_FUNCTIONS, project.language.name
+        category = AGREEMENT if is_change else STRUCTURE
+        group = f"{project.id}_{category}"
         self.numbers[group] += 1
         items = len(finding.answer)
+        checked, control = False, False
+        if not is_change:
+            kind = KINDS[finding.kind]
+            control = kind.control
+            checked = language in (kind.checked_by_index if finding.tier == "scip" else kind.checked)
         scenario = {
             "id": f"{group}_{self.numbers[group]:02d}",
             "source": scenarios.SOURCE,
@@ -253,7 +219,8 @@ class _Deriver:
             "language": language,
             "project_id": project.id,
             "task_category": category,
-            "difficulty": difficulty,
+            # Only runs of an agent tell how hard it is.
+            "difficulty": UNKNOWN,
             "title": question.title,
             "description": question.description,
             "context_files": [f"{self.root}/{path}" for path in project.files],
@@ -263,10 +230,9 @@ class _Deriver:
             "ground_truth": {
                 # Long enough for the smoke test to search for: an image that contains it gives the answer away.
                 "summary": f"The exact answer to {question.title!r} has {items} items; it was derived, not written.",
-                "measure": _MEASURES.get(finding.kind, "f1"),
+                "measure": "f2" if is_change else "f1",
                 "items": list(finding.answer),
                 "names": _names_of(finding.answer, names),
-                "edges": [list(edge) for edge in finding.edges],
                 "grep": list(finding.grep),
             },
             "evaluation_criteria": [],
@@ -277,31 +243,19 @@ class _Deriver:
             },
             "derived": {
                 "kind": finding.kind,
-                "family": kind.family,
                 "tier": finding.tier,
-                "checked": language in self._checked(finding),
-                "control_group": kind.control,
+                "checked": checked,
+                "control_group": control,
                 "grep_f1": finding.grep_f1,
                 "repository": self.repository.name,
-                "repository_files": len(project.files),
-                "repository_lines": project.lines,
                 "greps": len(finding.asked),
-                "hits": hits,
                 "depth": finding.depth,
                 "items": items,
                 "files": finding.files,
             },
         }
         self.folder.add_scenario(scenario)
-        report.asked.append(scenario)
-
-
-_MEASURES = {"call_path": "path", "changed_functions": "f2"}
-"""How answers to a kind are scored, unless by F1."""
-
-
-def _lines(contents: Iterable[bytes]) -> int:
-    return sum(text.count(b"\n") for text in contents)
+        report.scenarios.append(scenario)
 
 
 def _names_of(answer: Iterable[str], names: dict[str, list[str]]) -> dict[str, list[str]]:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
-import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from locobench.derive.code.tree import Repository, Tree, write_tree
 from locobench.shared.errors import InputError
-from locobench.shared.files import write_whole
+from locobench.shared.files import building_folder, put_folder
 from locobench.shared.terminal import first_few
 
 MARK = "derived.json"
 """This file identifies a folder as written by this program."""
 SOURCE = "derived"
 """The organisation that the tasks are registered under."""
-PAGE = "derived.html"
-_BUILDING, _REPLACED = ".building-", ".replaced-"
 # Fewest lines of code for each complexity.
 _COMPLEXITIES = ((200_000, "expert"), (50_000, "hard"), (10_000, "medium"), (0, "easy"))
 
@@ -27,71 +25,54 @@ _COMPLEXITIES = ((200_000, "expert"), (50_000, "hard"), (10_000, "medium"), (0, 
 class Folder:
     """A data folder that is built beside its place; `finish` puts it there."""
 
-    def __init__(self, output_dir: Path, repositories: Iterable[str]) -> None:
-        """Check the place, without writing anything yet.
-
-        Args:
-            repositories: names of the repositories whose questions go into the folder.
-
-        Raises:
-            InputError: the folder was not written by this program, or holds questions about other repositories.
-        """
-        self.output_dir = output_dir
-        check_place(output_dir, repositories)
-        self.building = output_dir.absolute().with_name(_BUILDING + output_dir.absolute().name)
-
-    def __enter__(self) -> Folder:
-        try:
-            if self.building.exists():
-                shutil.rmtree(self.building)
-            (self.building / "output" / "scenarios").mkdir(parents=True)
-            (self.building / "generated").mkdir()
-        except OSError as error:
-            raise InputError(f"{self.output_dir}: {error.strerror}; name another --output_dir") from None
-        except KeyboardInterrupt:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self.building, ignore_errors=True)
+    def __init__(self, building: Path, place: Path) -> None:
+        self.building, self.place = building, place
+        (building / "output" / "scenarios").mkdir(parents=True)
+        (building / "generated").mkdir()
 
     def add_project(
         self, project_id: str, root: str, repository: Repository, tree: Tree, facts: dict[str, Any]
     ) -> None:
         """Write a project: the commit's files below one root folder, and project_metadata.json beside it."""
         folder = self.building / "generated" / project_id
-        try:
-            write_tree(repository, tree, folder / root)
-            self._write(folder / "project_metadata.json", facts)
-        except OSError as error:
-            raise InputError(f"{error.filename or self.output_dir}: {error.strerror or error}") from None
+        write_tree(repository, tree, folder / root)
+        self._write(folder / "project_metadata.json", facts)
 
     def add_scenario(self, scenario: dict[str, Any]) -> None:
         """Write a scenario."""
         self._write(self.building / "output" / "scenarios" / f"{scenario['id']}.json", scenario)
 
-    def finish(self, page: bytes, summary: dict[str, Any]) -> None:
-        """Write the page and the mark, and move the folder to its place."""
-        write_whole(self.building / PAGE, page)
-        self._write(self.building / MARK, summary)
-        target = self.output_dir.absolute()
-        replaced = target.with_name(_REPLACED + target.name)
-        try:
-            if replaced.exists():
-                shutil.rmtree(replaced)
-            if target.exists():
-                target.rename(replaced)
-            self.building.rename(target)
-        except OSError as error:
-            if replaced.exists() and not target.exists():
-                replaced.rename(target)
-            raise InputError(f"{self.output_dir}: {error.strerror}; name another --output_dir") from None
-        shutil.rmtree(replaced, ignore_errors=True)
+    def finish(self, repositories: Iterable[tuple[str, str]]) -> None:
+        """Write the mark, with name and commit of each repository, and move the folder to its place."""
+        facts = [{"name": name, "commit": commit} for name, commit in repositories]
+        self._write(self.building / MARK, {"generator": "locobench-harbor", "repositories": facts})
+        put_folder(self.building, self.place)
 
     @staticmethod
     def _write(path: Path, value: Any) -> None:
         path.write_text(json.dumps(value, indent=2), encoding="utf-8")
+
+
+@contextlib.contextmanager
+def data_folder(output_dir: Path, repositories: Iterable[str]) -> Iterator[Folder]:
+    """Yield a folder to fill, which is removed after the block unless it was finished.
+
+    Args:
+        repositories: names of the repositories whose questions go into the folder.
+
+    Raises:
+        InputError: the folder was not written by this program, holds questions about other repositories, or cannot be
+            written.
+    """
+    place = output_dir.absolute()
+    try:
+        with building_folder(place) as building:
+            check_place(output_dir, repositories)
+            yield Folder(building, place)
+    except OSError as error:
+        raise InputError(
+            f"{error.filename or output_dir}: {error.strerror or error}; name another --output_dir"
+        ) from None
 
 
 def check_place(output_dir: Path, repositories: Iterable[str]) -> None:
@@ -107,7 +88,7 @@ def check_place(output_dir: Path, repositories: Iterable[str]) -> None:
         )
     if not there and output_dir.exists() and (not output_dir.is_dir() or any(output_dir.iterdir())):
         raise InputError(
-            f"{output_dir}: is there and was not derived (no {MARK}); move it away or name another --output_dir"
+            f"{output_dir}: was not written by this program (no {MARK}); move it away or name another --output_dir"
         )
 
 

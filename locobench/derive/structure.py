@@ -11,12 +11,12 @@ from locobench.derive.code.index import Index
 from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, Receiver, Role
 from locobench.derive.finding import Finding
 from locobench.derive.grep import Grep
-from locobench.derive.kinds import FEWEST_FILES, FEWEST_ITEMS, KINDS, MOST_ITEMS
+from locobench.derive.kinds import FEWEST_FILES, FEWEST_ITEMS, MOST_ITEMS
 from locobench.derive.resolve.modules import FileModules, modules_of
 from locobench.derive.resolve.resolver import Item, Resolver, Unclear
 
-PATH_STEPS, MOST_STEPS = 3, 12
-"""Shorter paths are obvious; longer searches end in code that everything depends on."""
+# What stands behind the name of a constant that is a string: its type, `=`, and the string.
+_STRING = re.compile(rb"\s*:?[^=\"'`(]*=\s*[rbuRBU]{0,2}([\"'`])(?:(?!\1)[^\\\n]|\\.)*\1(?:\s*as\s+const)?\s*;?\s*")
 
 VALUE = re.compile(rb"(?:export\s+)?(?:default\b|(?:const|let|var|static|final|val)\s|[\w.$]+\s*(?::[^=\n]+)?=[^=])")
 """The first line of a statement that gives a value a name, or exports it."""
@@ -47,12 +47,11 @@ class Structure:
 
     def findings(self) -> Iterator[Finding]:
         """Yield every valid question; a target may have several."""
-        kinds = {name for name, kind in KINDS.items() if self.resolver.tier == "scip" or not kind.needs_scip}
         for number, symbol in enumerate(self.index.symbols):
             if symbol.kind in ("container", "mixed", "constructor"):
                 continue
             if symbol.kind in ("class", "type") and self.index.language.subtypes:
-                yield from (one for one in self._of_subtypes(number) if one and one.kind in kinds)
+                yield from filter(None, self._of_subtypes(number))
             try:
                 direct = self.resolver.users(number)
             except Unclear as reason:
@@ -60,21 +59,26 @@ class Structure:
                 continue
             if symbol.kind in ("class", "type") and not self.index.language.classes:
                 continue
-            yield from (one for one in self._of_users(number, direct) if one and one.kind in kinds)
-        if self.index.language.imports and "importers" in kinds:
+            if self._is_private_label(number, direct):
+                self.reasons["a string that one file uses"] += 1
+                continue
+            yield from filter(None, self._of_users(number, direct))
+        if self.index.language.imports:
             yield from self._of_imports()
+
+    def _is_private_label(self, number: int, direct: frozenset[Item]) -> bool:
+        """Return whether a symbol is a string constant that only its own file uses: a mere label."""
+        symbol = self.index.symbols[number]
+        if symbol.kind != "constant" or {item.file for item in direct} != {symbol.file}:
+            return False
+        one, text = self.index.definitions[symbol.definitions[0]], self.index.texts[symbol.file]
+        return _STRING.fullmatch(text, one.name_start + len(symbol.name.encode()), one.end) is not None
 
     def _of_users(self, number: int, direct: frozenset[Item]) -> Iterator[Finding | None]:
         kind = self.index.symbols[number].kind
         control = {"class": "class_users", "type": "class_users", "constant": "constant_users"}.get(
             kind, "direct_users"
         )
-        if (
-            kind == "method"
-            and self.resolver.tier == "scip"
-            and len(self._methods[self.index.symbols[number].name]) > 1
-        ):
-            control = "same_name_callers"
         grep = partial(self._grep.items, number)
         name = self.index.symbols[number].name
         yield self._finding(control, number, 1, direct, grep, [name])
@@ -89,7 +93,7 @@ class Structure:
                 reached = {item for one in front for item in self.users_of(one)}
             except Unclear:
                 break
-            expanded += [self._grepped(one) for one in front]
+            expanded += [self._word_of(one) for one in front]
             fresh = {item for item in reached - found if not self.index.is_inside(item.symbol, number)}
             if not fresh:
                 # Nothing new, so the answer is complete.
@@ -99,15 +103,13 @@ class Structure:
             found |= fresh
             if depth in (2, 3):
                 yield self._finding("users_in_steps", number, depth, found, grep, expanded)
-            makes_value = any(self._makes_value(self._grepped(one), fresh) for one in front)
+            makes_value = any(self._makes_value(self._word_of(one), fresh) for one in front)
             front = self._expandable(fresh)
             if len(found) > 4 * MOST_ITEMS:
                 break
         else:
             if depth > 1 and not makes_value:
                 yield self._finding("all_users", number, 0, found, grep, expanded)
-        if self.resolver.tier == "scip" and kind in FUNCTIONS:
-            yield self._path_to(number, direct)
 
     def _makes_value(self, name: str, users: Iterable[Item]) -> bool:
         """Return whether a file's top level makes a value with `name`: `const page = wrap(view)`.
@@ -125,45 +127,6 @@ class Structure:
         )
         self.reasons["a value made at the top level of a file, whose uses may count"] += found
         return found
-
-    def _path_to(self, end: int, direct: frozenset[Item]) -> Finding | None:
-        """Return the question for a path of at least PATH_STEPS uses to a function, from the farthest start."""
-        before: dict[int, set[int]] = {}
-        front, steps = {end}, 0
-        reached = {end: 0}
-        while front and steps < MOST_STEPS:
-            steps += 1
-            further: set[int] = set()
-            for one in sorted(front):
-                try:
-                    users = direct if one == end else self.users_of(one)
-                except Unclear:
-                    # Its users are unclear, so there may be correct paths that we cannot know.
-                    return None
-                before[one] = set(self._expandable(users))
-                further |= before[one] - reached.keys()
-            reached |= dict.fromkeys(further, steps)
-            front = further
-        if front:
-            return None
-        far = max(reached.values())
-        if far < PATH_STEPS:
-            return None
-        start = min(one for one, step in reached.items() if step == far)
-        path = [start]
-        while path[-1] != end:
-            path.append(
-                min(one for one, users in before.items() if path[-1] in users and reached[one] < reached[path[-1]])
-            )
-        names = {one: self.say(self._item(one)) for one in reached}
-        if len({self.index.symbols[one].file for one in path}) < FEWEST_FILES:
-            return None
-        symbol = self.index.symbols[start]
-        return Finding(
-            "call_path", names[start], symbol.name, symbol.kind, far, tuple(names[one] for one in path), (),
-            tuple(sorted({self.index.symbols[one].name for one in path})), "scip", {"end": names[end]},
-            tuple(sorted((names[user], names[one]) for one, users in before.items() for user in users)),
-        )  # fmt: skip
 
     def users_of(self, symbol: int) -> frozenset[Item]:
         """Return the next step: a function's users, or for a constructor the users of its class.
@@ -196,7 +159,7 @@ class Structure:
             {item.symbol for item in items if item.symbol >= 0 and self.index.symbols[item.symbol].kind in kinds}
         )
 
-    def _grepped(self, symbol: int) -> str:
+    def _word_of(self, symbol: int) -> str:
         one = self.index.symbols[symbol]
         return self.index.symbols[one.owner].name if one.kind == "constructor" and one.owner >= 0 else one.name
 
@@ -225,11 +188,13 @@ class Structure:
         for member, method in members.items():
             if index.language.is_special(member):
                 continue
-            below = {item.symbol for item in self._named(member, method) if index.symbols[item.symbol].owner in found}
+            below = {
+                item.symbol for item in self._methods_named(member, method) if index.symbols[item.symbol].owner in found
+            }
             if not self._is_plain(method, below, found):
                 self.reasons["a method that may be overridden in another way"] += 1
                 continue
-            everywhere = partial(self._named, member, method)
+            everywhere = partial(self._methods_named, member, method)
             target = {"type": index.symbols[number].qualified, "member": member}
             yield self._finding(
                 "overriders", method, 0, {self._item(n) for n in below}, everywhere, [member, *asked], target
@@ -246,7 +211,7 @@ class Structure:
         heads = [head for number in (method, *below) if (head := self._head(number))]
         if len(heads) <= len(below) or one.name.startswith(("__", "#")):
             return False
-        overloads = index.language.name in ("java", "csharp", "cpp")
+        overloads = index.language.name in ("java", "csharp")
         if any(re.search(r"\b(private|static)\b" if overloads else r"\bprivate\b", head) for head, _ in heads):
             return False
         # Where methods of one name may differ in their parameters, another signature overrides nothing.
@@ -304,7 +269,7 @@ class Structure:
         found = re.match(r"\s*(?:<[^(]*>)?\s*\(([^{;]*?)\)\s*(?:[{;=:]|throws|->|where|$)", rest)
         return head, " ".join(found[1].split()) if found else rest[:80]
 
-    def _named(self, name: str, other: int) -> set[Item]:
+    def _methods_named(self, name: str, other: int) -> set[Item]:
         """Return all methods with a name, except `other`."""
         rows = self._methods.get(name, ())
         return {self._item(number) for number in rows if number != other}
@@ -356,10 +321,6 @@ class Structure:
 
     def _outside(self, target: int) -> dict[str, str]:
         return {"outside": self.index.home(self.index.files[target])} if self.index.together else {}
-
-    def read(self, finding: Finding) -> int:
-        """Return how many lines the greps that find everything print."""
-        return sum(len(self._grep.hits(name)) for name in finding.asked)
 
     def _item(self, symbol: int) -> Item:
         return Item(self.index.symbols[symbol].file, symbol)

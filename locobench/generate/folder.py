@@ -14,77 +14,50 @@ from locobench.generate.options import Options
 from locobench.generate.project import ProjectMapping
 from locobench.harbor.task import TASK_FILE, file_digests
 from locobench.shared.errors import InputError
-from locobench.shared.files import try_lock
-
-STATE_FILE = ".projects.json"
-"""The output folder's own file: what a run knew about projects and tasks."""
-_NEW, _OLD = ".building-", ".replaced-"
+from locobench.shared.files import BUILDING, REPLACED, building_folder, put_folder, try_lock
 
 
 class NotOurs(Exception):
     """The folder for a task already exists, and this program did not write it."""
 
 
-def stored_fingerprint(folder: Path) -> str | None:
-    """Return the fingerprint of the task in `folder`, or None if the folder does not exist.
-
-    Raises:
-        NotOurs: the folder exists but was not generated.
-    """
+def check_ours(folder: Path) -> None:
+    """Raise NotOurs if the folder exists and is not a task that this program wrote."""
     try:
-        metadata = json.loads((folder / TASK_METADATA).read_bytes())
-        if metadata["generator"] == GENERATOR:
-            return str(metadata["fingerprint"])
+        is_ours = json.loads((folder / TASK_METADATA).read_bytes())["generator"] == GENERATOR
     except (OSError, ValueError, KeyError, TypeError):
-        if not os.path.lexists(folder):
-            return None
-    raise NotOurs(f"{folder} exists and is not a generated task; move it away or name another --output_dir")
+        is_ours = not os.path.lexists(folder)
+    if not is_ours:
+        raise NotOurs(f"{folder} exists and is not a generated task; move it away or name another --output_dir")
 
 
-def write_task(
-    folder: Path,
-    files: dict[str, bytes],
-    mapping: ProjectMapping,
-    options: Options,
-    *,
-    is_current: bool = False,
-) -> list[str]:
+def write_task(folder: Path, files: dict[str, bytes], mapping: ProjectMapping, options: Options) -> bool:
     """Write a task: its small `files` by path, and a copy of the project where the options say.
 
-    Args:
-        is_current: the existing task was made from the same input; it is replaced only if its files have changed.
-
     Returns:
-        The changed files of a current task.
+        False if the same task was there already; it is left as it is.
 
     Raises:
+        NotOurs: something else has the folder's name.
         OSError: a file cannot be read or written.
     """
-    with _building(folder) as building:
+    check_ours(folder)
+    with building_folder(folder) as building:
         for parent in {path.rpartition("/")[0] for path in files}:
             (building / parent).mkdir(parents=True, exist_ok=True)
         for path, content in files.items():
             (building / path).write_bytes(content)
             (building / path).chmod(0o755 if path.endswith(".sh") else 0o644)
         if options.project_place:
-            mapping.copy_to(building / options.project_place, strip_code_fences=options.strip_code_fences)
-        damage = _differences(folder, building) if is_current else []
-        if damage or not is_current:
-            _put(building, folder)
-    return damage
+            mapping.copy_to(building / options.project_place)
+        # Modes and links are in the digest of the project in task.toml.
+        is_new = not folder.exists() or file_digests(folder) != file_digests(building)
+        if is_new:
+            put_folder(building, folder)
+    return is_new
 
 
-def _differences(folder: Path, whole: Path) -> list[str]:
-    """Return which files of the task in `folder` differ from `whole`, and how."""
-    here, wanted = file_digests(folder), file_digests(whole)
-    return [
-        f"{path} was {'deleted' if path not in here else 'edited' if path in wanted else 'added'}"
-        for path in sorted({**here, **wanted})
-        if here.get(path) != wanted.get(path)
-    ]
-
-
-def beside(folder: Path, task_ids: Iterable[str]) -> list[str]:
+def other_tasks(folder: Path, task_ids: Iterable[str]) -> list[str]:
     """Return the sorted names of other folders that Harbor would also treat as tasks."""
     wanted = {*task_ids}
     with os.scandir(folder) as entries:
@@ -112,45 +85,13 @@ def output_folder(folder: Path) -> Iterator[None]:
         ) from None
 
 
-@contextlib.contextmanager
-def new_folder(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder; if the block succeeds, it is renamed to `folder`, replacing any older one."""
-    with _building(folder) as building:
-        yield building
-        _put(building, folder)
-
-
-@contextlib.contextmanager
-def _building(folder: Path) -> Iterator[Path]:
-    building = folder.with_name(_NEW + folder.name)
-    try:
-        building.mkdir()
-        yield building
-    finally:
-        for left in (building, folder.with_name(_OLD + folder.name)):
-            if left.exists():
-                shutil.rmtree(left)
-
-
-def _put(building: Path, folder: Path) -> None:
-    replaced = folder.with_name(_OLD + folder.name)
-    with contextlib.suppress(FileNotFoundError):
-        folder.rename(replaced)
-    try:
-        building.rename(folder)
-    except OSError:
-        replaced.rename(folder)
-        raise
-
-
 def sweep(output_dir: Path) -> None:
     """Clean up after a killed run: remove unfinished folders and restore tasks that were about to be replaced."""
     with os.scandir(output_dir) as entries:
-        left = [entry.path for entry in entries if entry.name.startswith((_NEW, _OLD))]
+        left = [entry.path for entry in entries if entry.name.startswith((BUILDING, REPLACED))]
     for path in map(Path, left):
-        if path.name.startswith(_OLD):
-            place = path.with_name(path.name.removeprefix(_OLD))
-            if not place.exists():
-                path.rename(place)
-                continue
-        shutil.rmtree(path)
+        place = path.with_name(path.name.removeprefix(REPLACED))
+        if path != place and not place.exists():
+            path.rename(place)
+        else:
+            shutil.rmtree(path)

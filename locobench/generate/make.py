@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import replace
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 import jinja2
 import pydantic_core
@@ -14,29 +16,12 @@ from locobench.dataset.scenario import Scenario
 from locobench.generate.options import Options
 from locobench.generate.project import ProjectMapping
 from locobench.reading import MAX_ANSWER_BYTES
-from locobench.scoring.grader import (
-    DETERMINISTIC,
-    JUDGE,
-    CustomVerifier,
-    grader_files,
-    grader_name,
-)
+from locobench.scoring.grader import grader_files
 from locobench.scoring.grading import Grading, GradingError, grade_as_published, grade_exact, grade_key
-from locobench.scoring.scoring import PUBLISHED, Scoring
 from locobench.shared.markdown import as_markdown
 
 GENERATOR = "locobench-harbor"
 TASK_METADATA = "tests/task_metadata.json"
-
-# Harbor reads these from its user's environment; without the key it starts no trial.
-JUDGE_ENV = {
-    "JUDGE_API": "${JUDGE_API:-anthropic}",
-    "JUDGE_MODEL": "${JUDGE_MODEL:-claude-haiku-5-5}",
-    "JUDGE_BASE_URL": "${JUDGE_BASE_URL:-}",
-    "JUDGE_API_KEY": "${JUDGE_API_KEY}",
-}
-# For a judge: the time that judge.py gives itself for lookups and questions, plus a margin.
-TIMEOUT_SEC, JUDGE_TIMEOUT_SEC = 60.0, 660.0
 
 
 @cache
@@ -79,12 +64,8 @@ def render_dockerfile(language: str, options: Options, table: dict[str, Any] | N
     )
 
 
-def render_instruction(task: Scenario, mapping: ProjectMapping, options: Options, *, closed_book: bool = False) -> str:
-    """Return the instruction. It contains nothing from the ground truth.
-
-    Args:
-        closed_book: the agent's container has no code; the tool servers may give access to it.
-    """
+def render_instruction(task: Scenario, mapping: ProjectMapping, options: Options) -> str:
+    """Return the instruction. It contains nothing from the ground truth."""
     template = templates().get_template("instruction.md.j2" if task.derived is None else "instruction_exact.md.j2")
     return template.render(
         {
@@ -95,7 +76,7 @@ def render_instruction(task: Scenario, mapping: ProjectMapping, options: Options
             "files_count": len(mapping.part.files),
             "context_files": sorted(mapping.context_files),
             "hints": options.include_hints,
-            "closed_book": closed_book,
+            "closed_book": options.closed_book,
             "servers": sorted(server.name for server in options.mcp_servers),
             "approach": task.expected_approach if options.include_hints else "",
             "criteria": task.evaluation_criteria if options.include_hints else "",
@@ -103,9 +84,7 @@ def render_instruction(task: Scenario, mapping: ProjectMapping, options: Options
     )
 
 
-def grade(
-    task: Scenario, mapping: ProjectMapping, instruction: str, scoring: Scoring | Literal["published"]
-) -> Grading:
+def grade(task: Scenario, mapping: ProjectMapping, instruction: str, options: Options) -> Grading:
     """Return the task's answer key and its oracle's answer.
 
     Raises:
@@ -114,32 +93,26 @@ def grade(
     """
     if task.derived is not None:
         return grade_exact(task)
-    if not isinstance(scoring, Scoring):
+    if options.scoring == "published":
         return grade_as_published(task)
-    return grade_key(
-        task,
-        mapping.index(),
-        context_files=mapping.context_files,
-        instruction=instruction,
-        scoring=scoring,
-    )
+    return grade_key(task, mapping.index(), context_files=mapping.context_files, instruction=instruction)
 
 
 def render_config(
-    task: Scenario, mapping: ProjectMapping, options: Options, content_digest: str, oracle_reward: float
+    task: Scenario, mapping: ProjectMapping, options: Options, oracle_reward: float, content_digest: str = ""
 ) -> str:
     """Return task.toml, in Harbor's schema 1.4.
 
     Args:
         oracle_reward: the reward that the verifier gives the oracle; for a custom one that declares a reward, 1.0.
+        content_digest: digest of the task with its code at hand.
     """
-    scorer = _scorer_of(task, options)
-    exact_alone = scorer == "exact" and options.verifier == DETERMINISTIC
+    scorer, own = _scorer_of(task, options), options.verifier
     metadata: dict[str, Any] = {
         "id": task.id,
         "title": task.title,
         "category": task.task_category,
-        "difficulty": task.known_difficulty,
+        "difficulty": (task.derived and options.measured_difficulty) or task.difficulty,
         "language": task.language,
         "project_id": task.project_id,
         "context_length": task.context_length,
@@ -148,13 +121,12 @@ def render_config(
         "context_files_found": len(mapping.context_files),
         "scoring": scorer,
         "content_fingerprint": content_digest,
-        "verifier": scorer if exact_alone else grader_name(options.verifier),
-        "oracle_check": not isinstance(options.verifier, CustomVerifier) or options.verifier.oracle_check,
-        "oracle_reward": 1.0 if isinstance(options.verifier, CustomVerifier) else oracle_reward,
+        "verifier": own.name if own else scorer,
+        "oracle_check": own is None or own.oracle_check,
+        "oracle_reward": 1.0 if own else oracle_reward,
         "closed_book": options.closed_book,
         **({"pilot_runs": list(options.pilot_runs)} if options.pilot_runs else {}),
     }
-    is_judged = options.verifier == JUDGE
     return (
         templates()
         .get_template("task.toml.j2")
@@ -164,8 +136,6 @@ def render_config(
             metadata=metadata,
             derived=task.derived and task.derived.model_dump(),
             options=options,
-            verifier_timeout_sec=JUDGE_TIMEOUT_SEC if is_judged else TIMEOUT_SEC,
-            verifier_env=JUDGE_ENV if is_judged else {},
             max_answer_bytes=MAX_ANSWER_BYTES,
             servers=[
                 (server.model_dump(mode="json", exclude_none=True, exclude={"headers"}), server.headers)
@@ -182,37 +152,29 @@ def as_toml(value: Any) -> str:
 
 def _scorer_of(task: Scenario, options: Options) -> str:
     """Return which of the programs in grader.SCORERS the task's key is for."""
-    if task.derived is not None:
-        return "exact"
-    return "evidence" if isinstance(options.scoring, Scoring) else PUBLISHED
+    return options.scoring if task.derived is None else "exact"
 
 
-def make_task(
-    task: Scenario, mapping: ProjectMapping, options: Options, digest: str, content_digest: str
-) -> dict[str, bytes]:
+def make_task(task: Scenario, mapping: ProjectMapping, options: Options) -> dict[str, bytes]:
     """Return the task's small files by path; the project's files are copied separately.
 
     Args:
         mapping: the part of the project that the task gets.
-        digest: the task's fingerprint.
-        content_digest: its fingerprint with the code at hand and without MCP servers.
 
     Raises:
         GradingError: answers cannot be scored against the ground truth.
         OSError: a file of the project cannot be read.
     """
-    # With or without code, grade against the same instruction: the one for an agent that has the code.
-    asked = render_instruction(task, mapping, options)
+    # However an agent reaches the code, the task is graded alike, and its digest says so.
+    plain = replace(options, mcp_servers=(), closed_book=False, pilot_runs=(), measured_difficulty="")
+    asked = render_instruction(task, mapping, plain)
     try:
-        grading = grade(task, mapping, asked, options.scoring)
+        grading = grade(task, mapping, asked, options)
     except GradingError:
-        if not isinstance(options.verifier, CustomVerifier):
+        if options.verifier is None:
             raise
         # A custom verifier may score what the built-in one cannot.
         grading = Grading({}, as_markdown(task.ground_truth))
-    instruction = asked
-    if options.closed_book:
-        instruction = render_instruction(task, mapping, options, closed_book=True)
     metadata: dict[str, Any] = {
         "id": task.id,
         "title": task.title,
@@ -227,30 +189,32 @@ def make_task(
         "evaluation_criteria": task.evaluation_criteria,
         "expected_approach": task.expected_approach,
         "generator": GENERATOR,
-        "fingerprint": digest,
-        "content_fingerprint": content_digest,
     }
     files = {
-        "instruction.md": instruction,
-        "task.toml": render_config(task, mapping, options, content_digest, grading.oracle_reward),
-        "environment/Dockerfile": render_dockerfile(task.language, options),
+        **grader_files(options.verifier, _scorer_of(task, options)),
         "tests/ground_truth.json": as_json({"ground_truth": task.ground_truth, "key": grading.key}),
         TASK_METADATA: as_json(metadata),
-        "solution/solution.md": grading.oracle,
+        "solution/solve.sh": (TEMPLATES / "solution" / "solve.sh").read_bytes(),
+        "solution/solution.md": grading.oracle.encode(),
     }
-    if options.verifier == JUDGE:
-        files["tests/judge.json"] = as_json(
-            {
-                "instruction": asked,
-                "criteria": as_markdown(task.evaluation_criteria),
-                "reference": as_markdown(task.ground_truth),
-            }
-        )
-    programs = grader_files(options.verifier, _scorer_of(task, options))
-    programs["solution/solve.sh"] = (TEMPLATES / "solution" / "solve.sh").read_bytes()
-    return {**{path: text.encode() for path, text in files.items()}, **programs}
+    files |= _shown_files(task, mapping, plain, grading)
+    total = hashlib.sha256(mapping.project.content.encode())
+    for path, content in sorted(files.items()):
+        total.update(f"{path}\0{hashlib.sha256(content).hexdigest()}\n".encode())
+    return files | _shown_files(task, mapping, options, grading, total.hexdigest())
 
 
-def as_json(value: Any) -> str:
+def _shown_files(
+    task: Scenario, mapping: ProjectMapping, options: Options, grading: Grading, content_digest: str = ""
+) -> dict[str, bytes]:
+    """Return the files that depend on how an agent reaches the code."""
+    return {
+        "instruction.md": render_instruction(task, mapping, options).encode(),
+        "task.toml": render_config(task, mapping, options, grading.oracle_reward, content_digest).encode(),
+        "environment/Dockerfile": render_dockerfile(task.language, options).encode(),
+    }
+
+
+def as_json(value: Any) -> bytes:
     """Return `value` as indented JSON (json.dumps indents in pure Python, ten times slower)."""
-    return pydantic_core.to_json(value, indent=1).decode() + "\n"
+    return pydantic_core.to_json(value, indent=1) + b"\n"

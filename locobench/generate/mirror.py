@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from locobench.dataset.scenario import Scenario
-from locobench.generate.folder import NotOurs, new_folder, sweep
+from locobench.generate.folder import NotOurs, sweep
 from locobench.generate.project import Project, ProjectTasks
 from locobench.shared import git
 from locobench.shared.errors import InputError
-from locobench.shared.files import write_whole
+from locobench.shared.files import building_folder, put_folder, write_whole
 
 INDEX_FILE = "projects_to_index.json"
 _ATTRIBUTES = Path(".git/info/attributes")
@@ -21,16 +21,13 @@ _EVERY_BYTE = "# written by locobench-harbor\n* -text -ident -filter -working-tr
 _SIGNED = {"NAME": "benchmark", "EMAIL": "benchmark@localhost", "DATE": "2000-01-01T00:00:00+00:00"}
 
 
-def mirror_repos(
-    groups: Iterable[ProjectTasks], load: Callable[[str], Scenario], folder: Path, *, strip_code_fences: bool = False
-) -> dict[str, str]:
+def mirror_repos(groups: Iterable[ProjectTasks], load: Callable[[str], Scenario], folder: Path) -> dict[str, str]:
     """Write each project to `folder`/<project_id>/ as a repository with one commit, and an index beside them.
 
     The files are those that agents see in the tasks. The same project gives the same commit on any machine.
 
     Args:
         load: returns the scenario for an id.
-        strip_code_fences: remove the Markdown fence around files that are wrapped in one.
 
     Returns:
         The projects that could not be written, and why.
@@ -52,10 +49,11 @@ def mirror_repos(
             tasks = [load(task_id) for task_id in group.task_ids]
             _check_ours(folder / project_id)
             mapping = Project.scan(group.folder).mapping(path for task in tasks for path in task.context_files)
-            with new_folder(folder / project_id) as building:
+            with building_folder(folder / project_id) as building:
                 building.rmdir()
-                mapping.copy_to(building, strip_code_fences=strip_code_fences)
+                mapping.copy_to(building)
                 commit = _commit(building)
+                put_folder(building, folder / project_id)
         except (InputError, NotOurs, OSError) as error:
             failures[project_id] = _reason(error, folder)
             continue

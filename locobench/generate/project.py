@@ -21,23 +21,12 @@ METADATA_FILE = "project_metadata.json"
 LEFT_OUT = frozenset({".git", ".hg", ".svn"})
 
 
-class Known(NamedTuple):
-    """What is remembered about a project between runs."""
-
-    state: str
-    content: str
-    tasks: dict[str, str] = {}  # noqa: RUF012 - never changed
-    """Task id -> state of the task's folder when it was last known to be intact."""
-
-
 class ProjectTasks(NamedTuple):
     """Tasks that share a project."""
 
     folder: Path
     """The project's folder."""
     task_ids: list[str]
-    known: Known | None = None
-    """What an earlier run returned for this project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +37,8 @@ class ProjectFile:
     executable: bool
     link: str | None
     """A symbolic link's target; None for a regular file."""
-    state: tuple[int, ...]
-    """Size in bytes, modification and change time in ns, inode: shows whether the file was touched."""
+    size: int
+    """Bytes."""
 
 
 @dataclass(frozen=True)
@@ -61,27 +50,20 @@ class Project:
     """Sorted by path."""
     skipped: tuple[tuple[str, str], ...]
     """(path, reason) of entries that are left out: version control, and anything but files, links and folders."""
-    known: Known | None = None
-    """State and content digest from the last read; while nothing is touched, the project is not read again."""
 
     @classmethod
-    def scan(cls, folder: Path, known: Known | None = None) -> Project:
+    def scan(cls, folder: Path) -> Project:
         """List a project's folder.
 
         Raises:
             OSError: the folder or a subfolder cannot be read, or the folder is a link, which may lead anywhere.
         """
-        return cls(folder, *_list_folder(folder), known)
+        return cls(folder, *_list_folder(folder))
 
     @cached_property
     def paths(self) -> frozenset[str]:
         """The paths of all files, relative to the folder."""
         return frozenset(file.path for file in self.files)
-
-    @cached_property
-    def state(self) -> str:
-        """A digest of every file's path, mode and state; it stays the same while nothing is touched."""
-        return _state(self.files)
 
     @cached_property
     def content(self) -> str:
@@ -90,9 +72,11 @@ class Project:
         Raises:
             OSError: a file cannot be read.
         """
-        if self.known and self.known.state == self.state:
-            return self.known.content
-        return _digest(f"{file.path}\0{file.executable}\0{self._content_of(file)}" for file in self.files)
+        total = hashlib.sha256()
+        for file in self.files:
+            line = f"{file.path}\0{file.executable}\0{self._content_of(file)}\n"
+            total.update(line.encode("utf-8", "surrogateescape"))
+        return total.hexdigest()
 
     def _content_of(self, file: ProjectFile) -> str:
         if file.link is not None:
@@ -197,17 +181,13 @@ class ProjectMapping:
         """Yield (path, content) of regular files up to LARGEST_FILE bytes, LARGEST_PROJECT bytes in all."""
         left = LARGEST_PROJECT
         for file in self.part.files:
-            size = file.state[0]
-            if file.link is None and size <= min(LARGEST_FILE, left):
-                left -= size
+            if file.link is None and file.size <= min(LARGEST_FILE, left):
+                left -= file.size
                 with os.fdopen(open_source(f"{self.project.folder}/{file.path}"), "rb", buffering=0) as stream:
                     yield file.path.removeprefix(self.root), stream.read(LARGEST_FILE)
 
-    def copy_to(self, target: Path, *, strip_code_fences: bool = False) -> None:
-        """Copy the files to the folder `target`, which must not exist; OSError if one cannot be read or written.
-
-        `strip_code_fences` removes the Markdown fence around files that are wrapped in one.
-        """
+    def copy_to(self, target: Path) -> None:
+        """Copy the files to the folder `target`, which must not exist; OSError if one cannot be read or written."""
         target.mkdir()
         for folder in self.part.folders:
             os.mkdir(f"{target}/{folder}")
@@ -216,17 +196,7 @@ class ProjectMapping:
             if file.link is not None:
                 os.symlink(file.link, f"{target}/{path}")
             else:
-                source = f"{self.project.folder}/{file.path}"
-                copy_file(source, f"{target}/{path}", file.executable, strip_code_fences)
-
-
-def folder_state(folder: Path) -> str:
-    """Return a digest of every file's path, mode and state in a folder, such as a task's.
-
-    Raises:
-        OSError: the folder or a subfolder cannot be read, or the folder is a link.
-    """
-    return _state(_list_folder(folder)[0])
+                copy_file(f"{self.project.folder}/{file.path}", f"{target}/{path}", file.executable)
 
 
 def _list_folder(folder: Path) -> tuple[tuple[ProjectFile, ...], tuple[tuple[str, str], ...]]:
@@ -250,7 +220,7 @@ def _list_folder(folder: Path) -> tuple[tuple[ProjectFile, ...], tuple[tuple[str
                             path,
                             bool(status.st_mode & stat.S_IXUSR) and not entry.is_symlink(),
                             os.readlink(entry.path) if entry.is_symlink() else None,
-                            (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino),
+                            status.st_size,
                         )
                     )
                 else:
@@ -258,18 +228,7 @@ def _list_folder(folder: Path) -> tuple[tuple[ProjectFile, ...], tuple[tuple[str
     return tuple(sorted(files, key=lambda file: file.path)), tuple(sorted(skipped))
 
 
-def _state(files: Iterable[ProjectFile]) -> str:
-    return _digest(repr((file.path, file.executable, file.link, file.state)) for file in files)
-
-
 def _parents(path: str) -> Iterator[str]:
     """Yield the folders above `path`, nearest first, without ""."""
     while path := path.rpartition("/")[0]:
         yield path
-
-
-def _digest(lines: Iterable[str]) -> str:
-    total = hashlib.sha256()
-    for line in lines:
-        total.update(line.encode("utf-8", "surrogateescape") + b"\n")
-    return total.hexdigest()

@@ -76,7 +76,7 @@ class McpCall:
     error: str | None = None
 
 
-def left_by_agent(folder: Path, path: str, most: int = MOST_BYTES, *, cut: bool = False) -> bytes | None:
+def read_untrusted(folder: Path, path: str, most: int = MOST_BYTES, *, cut: bool = False) -> bytes | None:
     """Read a file of a trial's folder that its agent may have tampered with; None if it is no regular file.
 
     Args:
@@ -91,7 +91,7 @@ def left_by_agent(folder: Path, path: str, most: int = MOST_BYTES, *, cut: bool 
         return None
 
 
-def events_in(content: bytes) -> Iterable[dict[str, Any]]:
+def read_events(content: bytes) -> Iterable[dict[str, Any]]:
     """Yield the JSON objects among the lines; a line that a kill cut off, or that is plain text, is skipped."""
     for line in content.splitlines():
         if line.lstrip().startswith(b"{"):
@@ -113,7 +113,7 @@ def read_log(folder: Path, agent_folder: str, agent: str) -> AgentLog:
     """
     log, names = AgentLog(), _names(folder / agent_folder, agent)
     content = b"\n".join(
-        found for name in names if (found := left_by_agent(folder, f"{agent_folder}/{name}")) is not None
+        found for name in names if (found := read_untrusted(folder, f"{agent_folder}/{name}")) is not None
     )
     last: dict[str, Any] = {}
     kind = ""
@@ -134,10 +134,10 @@ def _events(content: bytes) -> Iterable[dict[str, Any]]:
     try:
         whole = from_json(content)
     except ValueError:
-        return events_in(content)
+        return read_events(content)
     messages = whole.get("messages") if isinstance(whole, dict) else None
     return (
-        [event for event in messages if isinstance(event, dict)] if isinstance(messages, list) else events_in(content)
+        [event for event in messages if isinstance(event, dict)] if isinstance(messages, list) else read_events(content)
     )
 
 

@@ -53,7 +53,7 @@ def content_of(path: Path) -> bytes:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
 
 
-def validated(path: Path, model: type[Model], raw: Mapping[str, Any]) -> Model:
+def validate(path: Path, model: type[Model], raw: Mapping[str, Any]) -> Model:
     """Validate a document read from `path` into a model; raise InputError if it is invalid."""
     try:
         return model.model_validate(raw)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import RootModel
 
-from locobench.harbor.agent_log import left_by_agent
+from locobench.harbor.agent_log import read_untrusted
 from locobench.harbor.files import Model, read
 from locobench.harbor.task import TASK_FILE, MetadataSection, TaskFolder
 from locobench.harbor.trajectory import Actions, read_actions
@@ -93,7 +93,7 @@ def read_records(found: list[TrialFolder]) -> Iterator[TrialRecord]:
             actions=read_actions(trial, servers or ()),
             output=b"\n".join(filter(None, outputs)).decode("utf-8", errors="replace"),
             tests_started=bool(outputs),
-            container_gone=answer is None and GONE in (left_by_agent(trial.path, "trial.log", cut=True) or b""),
+            container_gone=answer is None and GONE in (read_untrusted(trial.path, "trial.log", cut=True) or b""),
             metrics=_metrics(trial.path),
             answer=answer,
         )
@@ -101,7 +101,7 @@ def read_records(found: list[TrialFolder]) -> Iterator[TrialRecord]:
 
 def answer_of(folder: Path) -> str | None:
     """Read the graded answer in a trial's folder, cut at MOST_ANSWER_BYTES; None if Harbor downloaded none."""
-    content = left_by_agent(folder, ANSWER, MOST_ANSWER_BYTES, cut=True)
+    content = read_untrusted(folder, ANSWER, MOST_ANSWER_BYTES, cut=True)
     return None if content is None else content.decode("utf-8", errors="replace")
 
 
@@ -148,12 +148,12 @@ def _offered(trial: Trial, task: TaskFolder | None) -> tuple[tuple[str, ...] | N
 def _test_outputs(trial: TrialFolder) -> list[bytes]:
     """Return what the tests printed, by step; the shell makes the file before it starts them."""
     folders = ["verifier", *(f"steps/{step.step_name}/verifier" for step in trial.result.step_results)]
-    found = (left_by_agent(trial.path, f"{name}/test-stdout.txt", MOST_OUTPUT_BYTES, cut=True) for name in folders)
+    found = (read_untrusted(trial.path, f"{name}/test-stdout.txt", MOST_OUTPUT_BYTES, cut=True) for name in folders)
     return [output for output in found if output is not None]
 
 
 def _metrics(folder: Path) -> object:
     path = "verifier/metrics.json"
-    content = left_by_agent(folder, path, MOST_OUTPUT_BYTES)
+    content = read_untrusted(folder, path, MOST_OUTPUT_BYTES)
     told = None if content is None else read_or_warn(folder / path, RootModel[object], content)
     return told and told.root

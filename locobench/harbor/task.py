@@ -14,7 +14,7 @@ from typing import Any
 import pathspec
 from pydantic import Field
 
-from locobench.harbor.files import HarborFile, Named, validated
+from locobench.harbor.files import HarborFile, Named, validate
 from locobench.shared.errors import InputError
 from locobench.shared.files import read_toml
 from locobench.shared.installation import GENERATE
@@ -28,9 +28,6 @@ CONTROL_GROUP = "control_group"
 _SINGLE_FILES = (TASK_FILE, "instruction.md", "README.md", "trajectory.json")
 _FOLDERS = ("environment", "tests", "solution", "steps")
 _LEFT_OUT = ("__pycache__/", "*.pyc", ".DS_Store", "*.swp", "*.swo", "*~")
-
-# The generator's own notes, such as the fingerprint, which no agent and no verifier reads.
-_NOTES = "tests/task_metadata.json"
 
 _FROM = re.compile(r"^\s*FROM\s+(?:--\S+\s+)*(\S+)", re.IGNORECASE | re.MULTILINE)
 
@@ -61,7 +58,7 @@ class MetadataSection(HarborFile):
     project_id: str = ""
     context_length: Whole | None = None
     content_fingerprint: str = ""
-    """The generator's fingerprint of the task with its code at hand and without MCP servers."""
+    """The generator's digest of the task with its code at hand and without MCP servers."""
     oracle_check: bool = True
     oracle_reward: float = 1.0
     """What the oracle must earn."""
@@ -120,7 +117,7 @@ class TaskToml(HarborFile):
     @classmethod
     def read(cls, folder: Path) -> TaskToml:
         """Read task.toml from a task's folder; raise InputError if it is missing or invalid."""
-        return validated(folder / TASK_FILE, cls, read_toml(folder / TASK_FILE))
+        return validate(folder / TASK_FILE, cls, read_toml(folder / TASK_FILE))
 
 
 class TaskFolder(HarborFile):
@@ -130,7 +127,7 @@ class TaskFolder(HarborFile):
     digest: str
     """The digest in Harbor's registry and in a trial's lock, `sha256:...`."""
     content: str = Field(repr=False)
-    """Hash of everything in the digest except the MCP servers, the pilot's runs and the generator's notes."""
+    """Hash of everything in the digest except the MCP servers and what a pilot told."""
     base_image: str | None
     """The task's prebuilt image, or the one its Dockerfile builds on."""
 
@@ -143,18 +140,14 @@ class TaskFolder(HarborFile):
             OSError: a file cannot be read.
         """
         raw = read_toml(folder / TASK_FILE)
-        described = validated(folder / TASK_FILE, TaskToml, raw)
+        described = validate(folder / TASK_FILE, TaskToml, raw)
         digests = file_digests(folder)
         lines = "".join(f"{name}\0{digest}\n" for name, digest in digests.items())
-        counted = (
-            _content_of(raw) if name == TASK_FILE else f"{name}\0{digest}\n"
-            for name, digest in digests.items()
-            if name != _NOTES
-        )
+        counted = (_content_of(raw) if name == TASK_FILE else f"{name}\0{digest}\n" for name, digest in digests.items())
         return cls(
             toml=described,
             digest=f"sha256:{hashlib.sha256(lines.encode()).hexdigest()}",
-            # A copy of the folder without its files still has the generator's fingerprint.
+            # A copy of the folder without its files still has the generator's digest.
             content=hashlib.sha256("".join(counted).encode()).hexdigest()
             if (folder / "environment").is_dir()
             else described.metadata.content_fingerprint,
@@ -197,7 +190,10 @@ def file_digests(folder: Path) -> dict[str, str]:
     ignored = folder / ".gitignore"
     left_out = _spec(tuple(ignored.read_text(encoding="utf-8").splitlines()) if ignored.exists() else _LEFT_OUT)
     found = {}
-    for name in sorted(name for name in _files(folder) if not left_out.match_file(name)):
+    for name in sorted(_files(folder)):
+        # Some of the library's engines refuse names that are not UTF-8.
+        if left_out.match_file(os.fsencode(name).decode("utf-8", "replace")):
+            continue
         with (folder / name).open("rb") as stream:
             found[name] = hashlib.file_digest(stream, "sha256").hexdigest()
     return found
@@ -218,7 +214,7 @@ def _spec(lines: tuple[str, ...]) -> pathspec.PathSpec[Any]:
 
 
 def _content_of(raw: dict[str, Any]) -> str:
-    """Return task.toml as text, without what leaves the task the same: MCP servers and the pilot's runs."""
+    """Return task.toml as text, without what leaves the task the same: MCP servers and what a pilot told."""
     environment = {key: value for key, value in raw.get("environment", {}).items() if key != "mcp_servers"}
-    metadata = {key: value for key, value in raw.get("metadata", {}).items() if key != "pilot_runs"}
+    metadata = {key: value for key, value in raw.get("metadata", {}).items() if key not in ("pilot_runs", "difficulty")}
     return json.dumps({**raw, "metadata": metadata, "environment": environment}, sort_keys=True, default=str)

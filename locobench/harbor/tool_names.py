@@ -9,32 +9,13 @@ from typing import Any
 
 from locobench.harbor.agent_log import McpCall
 
-SEPARATORS: dict[str, tuple[str, ...]] = {
-    "claude-code": ("mcp__{}__",),
-    "cline-cli": ("{}__", "mcp__{}__"),
-    "codex": ("mcp__{}__", "{}__"),
-    "copilot-cli": ("{}-",),
-    "cortex-code": ("mcp__{}__",),
-    "cursor-cli": ("mcp__{}__",),
-    "gemini-cli": ("mcp_{}_", "{}__"),
-    "goose": ("{}.", "{}__"),
-    "grok-build": ("{}__",),
-    "hermes": ("mcp_{}_",),
-    "kimi-code": ("mcp__{}__",),
-    "mimo": ("{}_",),
-    "opencode": ("{}_",),
-    "opencode-v2": ("{}_",),
-    "pi": ("{}_",),
-    "qwen-coder": ("mcp__{}__",),
-    "vibe": ("{}_",),
-}
-"""How each agent puts a server's name in front of its tool's."""
+FORMS = ("mcp__{}__", "mcp_{}_", "{}__", "{}.", "{}/", "{}:")
+"""How agents put a server's name in front of its tool's; no built-in tool begins so."""
+OWN_FORMS = {"copilot-cli": "{}-", **dict.fromkeys(("mimo", "opencode", "opencode-v2", "pi", "vibe"), "{}_")}
+"""Forms of some agents, with which a built-in tool may begin, too."""
 
 SURE = {"claude-code", "codex", "copilot-cli", "cursor-cli", "gemini-cli", "goose", "opencode", "qwen-coder"}
 """Agents whose files were read by which it is known that they always name the server."""
-
-ANY_SEPARATOR = ("mcp__{}__", "mcp_{}_", "{}__", "{}.", "{}/", "{}:")
-"""Prefixes that no built-in tool has, looked for with every other agent."""
 
 BUILT_IN = {"search_replace", "web_search", "web_fetch", "code_search", "file_search", "read_file", "write_file"}
 """Tools of agents that join server and tool by one underscore; a server may be called `search`, too."""
@@ -96,7 +77,7 @@ def _server_and_tool(call: Call, agent: str, servers: Sequence[str]) -> tuple[st
     if name in ("mcp", "mcpToolCall", "use_mcp_tool", "invoke_tool"):
         name = next((str(arguments[k]) for k in TOOL_KEYS if arguments.get(k)), name)
     for server in sorted(servers, key=len, reverse=True):
-        for form in SEPARATORS.get(agent, ANY_SEPARATOR):
+        for form in (*FORMS, OWN_FORMS.get(agent, FORMS[0])):
             before, after = form.split("{}")
             end = len(before) + len(server)
             called = name.startswith(before) and _folded(name[len(before) : end]) == _folded(server)

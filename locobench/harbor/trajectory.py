@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import FiniteFloat
 
-from locobench.harbor.agent_log import AgentLog, events_in, left_by_agent, read_log
+from locobench.harbor.agent_log import AgentLog, read_events, read_log, read_untrusted
 from locobench.harbor.files import HarborFile, Time, read
 from locobench.harbor.tool_names import SURE, Call, with_one_name
 from locobench.harbor.trial import AgentResult, TrialFolder
@@ -130,7 +130,7 @@ def read_actions(trial: TrialFolder, servers: Iterable[str]) -> Actions:
         sessions = _sessions(trial.path, folder)
         found = [call for _, part in parts for step in part.steps for call in _calls_of(step)]
         turns += sum(step.is_turn and not step.is_copied_context for own, part in parts if own for step in part.steps)
-        calls += _merged(found, sessions, log)
+        calls += _merge(found, sessions, log)
         logs.append(log)
         spent.append(_spent([part for own, part in parts if own], log))
     logged = [call for log in logs for call in log.mcp_calls]
@@ -141,7 +141,7 @@ def read_actions(trial: TrialFolder, servers: Iterable[str]) -> Actions:
 def _parts(folder: Path, agent_folder: str, name: str, seen: set[str]) -> Iterator[tuple[bool, Trajectory]]:
     """Yield a trajectory file with its continuations and subagents; True for those of the agent itself."""
     path = f"{agent_folder}/{name}"
-    content = None if name in seen else left_by_agent(folder, path)
+    content = None if name in seen else read_untrusted(folder, path)
     seen.add(name)
     if content is None:
         return
@@ -224,8 +224,8 @@ def _sessions(folder: Path, agent_folder: str) -> dict[str, Call]:
     root = folder / agent_folder / "sessions"
     files = sorted(root.glob("projects/**/*.jsonl")) if root.is_dir() else []
     for file in [*files, folder / agent_folder / "claude-code.txt"]:
-        content = left_by_agent(folder, file.relative_to(folder).as_posix()) or b""
-        for event in events_in(b"\n".join(line for line in content.splitlines() if b'"tool_' in line)):
+        content = read_untrusted(folder, file.relative_to(folder).as_posix()) or b""
+        for event in read_events(b"\n".join(line for line in content.splitlines() if b'"tool_' in line)):
             _add_session(begun, event)
     return {name: session.call for name, session in begun.items()}
 
@@ -252,7 +252,7 @@ def _add_session(begun: dict[str, _Session], event: Mapping[str, Any]) -> None:
             of.call = replace(of.call, error=error, seconds=seconds, output=output)
 
 
-def _merged(found: Sequence[Call], sessions: Mapping[str, Call], log: AgentLog) -> list[Call]:
+def _merge(found: Sequence[Call], sessions: Mapping[str, Call], log: AgentLog) -> list[Call]:
     """Add to a trajectory's calls their times, and the calls that only the agent's own files have."""
     calls = []
     for call in found:

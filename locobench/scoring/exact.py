@@ -7,7 +7,6 @@ task's tests as verify.py, with locobench/reading.py beside it.
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import re
@@ -110,7 +109,7 @@ def read_names(text: str) -> list[str]:
     return list(map(read_name, several if all(len(one.split()) == 1 or TOP.match(one) for one in several) else [text]))
 
 
-def stored(item: str) -> str:
+def normalize(item: str) -> str:
     """Return an item of the key as `read_items` returns it."""
     path, colon, name = item.partition(": ")
     return f"{path}: {read_name(name)}" if colon else path
@@ -136,10 +135,10 @@ def resolve(path: str, name: str, names: Mapping[str, list[str]], items: set[str
 
 def read_items(text: str, key: Mapping[str, Any]) -> list[str]:
     """Return the items that an answer names, without repetitions, in their order."""
-    items = set(map(stored, key["items"]))
+    items = set(map(normalize, key["items"]))
     only_files = not any(": " in item for item in key["items"])
     names = {path: list(map(read_name, found)) for path, found in key["names"].items()}
-    paths = sorted({item.partition(": ")[0] for item in [*key["items"], *names, *itertools.chain(*key["edges"])]})
+    paths = sorted({item.partition(": ")[0] for item in [*key["items"], *names]})
     odd = [path for path in paths if re.search(r"[^\w./@+~-]", path)]
     endings = {re.escape(path[path.rfind(".") :]) for path in paths}
     a_path = re.compile(rf"[^\s:|,;()<>=]+(?:{'|'.join(sorted(endings))})(?![\w/])")
@@ -177,21 +176,11 @@ def f_score(truth: set[str], found: set[str], beta: float) -> tuple[float, float
     return precision, recall, (1 + weight) * precision * recall / total if total else 0.0
 
 
-def is_path(found: list[str], key: Mapping[str, Any]) -> bool:
-    """Return whether the items are a path: from the first of the key's to its last, each step one of its edges."""
-    if len(found) < 2 or found[0] != stored(key["items"][0]) or found[-1] != stored(key["items"][-1]):
-        return False
-    edges = {(stored(a), stored(b)) for a, b in key["edges"]}
-    return all(step in edges for step in zip(found, found[1:]))
-
-
 def score(answer: str, key: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metrics of `answer`: `reward` (0-1), and what it missed and named wrongly."""
     found = read_items(answer, key)
-    truth = list(map(stored, key["items"]))
-    precision, recall, reward = f_score(set(truth), set(found), BETA.get(key["measure"], 1.0))
-    if key["measure"] == "path":
-        reward = 1.0 if is_path(found, key) else 0.0
+    truth = list(map(normalize, key["items"]))
+    precision, recall, reward = f_score(set(truth), set(found), BETA[key["measure"]])
     files = [{item.partition(": ")[0] for item in items} for items in (truth, found)]
     by_file = f_score(files[0], files[1], 1.0)[2]
     return {

@@ -1,21 +1,15 @@
-"""Choose the program that grades a task's answers: the deterministic verifier, the judge, or a custom one."""
+"""Choose the program that scores a task's answers: one of the project's, or a user's own."""
 
 from __future__ import annotations
 
 import ast
-import hashlib
 import re
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import Literal
 
 from locobench.dataset.catalog import TEMPLATES
 from locobench.shared.errors import InputError
 from locobench.shared.installation import REPOSITORY
-
-DETERMINISTIC: Literal["deterministic"] = "deterministic"
-JUDGE: Literal["judge"] = "judge"
 
 # With this line a custom verifier promises that the oracle scores 1.0 and an empty answer 0.0.
 _ORACLE_CHECK = re.compile(rb"^ORACLE_CHECK(?:\s*:\s*\w+)?\s*=\s*True\s*(?:#.*)?$", re.MULTILINE)
@@ -25,14 +19,6 @@ SCORERS = {
     "evidence": _PACKAGE / "scoring/verify.py",
     "published": _PACKAGE / "scoring/published.py",
     "exact": _PACKAGE / "scoring/exact.py",
-}
-# The other modules that judge.py imports: the same ones that the harness uses, under the same names.
-JUDGE_FILES = {
-    f"tests/{path.relative_to(REPOSITORY)}": path
-    for path in (
-        _PACKAGE / "scoring/__init__.py",
-        *sorted((_PACKAGE / "scoring/judge").glob("*.py")),
-    )
 }
 
 
@@ -54,8 +40,7 @@ class CustomVerifier:
             ast.parse(content, path.name)
         except OSError as error:
             raise InputError(
-                f"{path}: cannot be read: {error.strerror}; --verifier takes `{JUDGE}` or a Python file"
-                " (docs/CUSTOM_VERIFIER.md)"
+                f"{path}: cannot be read: {error.strerror}; --verifier takes a Python file (docs/CUSTOM_VERIFIER.md)"
             ) from None
         except SyntaxError as error:
             raise InputError(f"{path}:{error.lineno or 1}: not valid Python: {error.msg}") from None
@@ -64,33 +49,15 @@ class CustomVerifier:
         return cls(path.name, content, _ORACLE_CHECK.search(content) is not None)
 
 
-Grader = CustomVerifier | Literal["deterministic", "judge"]
-
-
-def grader_name(grader: Grader) -> str:
-    """Return the grader's name in task.toml."""
-    return grader.name if isinstance(grader, CustomVerifier) else grader
-
-
-def grader_files(grader: Grader, scorer: str) -> dict[str, bytes]:
+def grader_files(verifier: CustomVerifier | None, scorer: str) -> dict[str, bytes]:
     """Return the programs of a task's tests by path.
 
     Args:
+        verifier: a user's own, in place of the project's.
         scorer: which of SCORERS the task's key is for.
     """
-    files = {"tests/test.sh": (TEMPLATES / "tests/test.sh").read_bytes()}
-    sources = {"tests/verify.py": SCORERS[scorer], "tests/locobench/reading.py": _PACKAGE / "reading.py"}
-    if grader == JUDGE:
-        sources |= JUDGE_FILES
-        sources["tests/judge.py"] = TEMPLATES / "tests/judge.py"
-    files |= {place: path.read_bytes() for place, path in sources.items()}
-    return files | {"tests/verify.py": grader.content} if isinstance(grader, CustomVerifier) else files
-
-
-@cache
-def grader_digest(grader: Grader) -> str:
-    """Return a digest of the grader's name and programs; those in SCORERS are part of every task's code anyway."""
-    total = hashlib.sha256(grader_name(grader).encode())
-    for path, content in grader_files(grader, "evidence").items():
-        total.update(f"{path}\0{hashlib.sha256(content).hexdigest()}\n".encode())
-    return total.hexdigest()
+    return {
+        "tests/test.sh": (TEMPLATES / "tests/test.sh").read_bytes(),
+        "tests/locobench/reading.py": (_PACKAGE / "reading.py").read_bytes(),
+        "tests/verify.py": verifier.content if verifier else SCORERS[scorer].read_bytes(),
+    }

@@ -14,9 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from locobench.dataset.scenario import Scenario
 from locobench.reading import MAX_ANSWER_BYTES, WORD, Block, fold, names_in, read_blocks
-from locobench.scoring import exact, published
+from locobench.scoring import exact, published, verify
 from locobench.scoring.code_index import CodeIndex, compounds
-from locobench.scoring.scoring import PUBLISHED, Scoring
 from locobench.shared.markdown import as_markdown, fence
 from locobench.shared.validation import explain
 
@@ -34,13 +33,11 @@ class ExactAnswer(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    measure: Literal["f1", "f2", "path"]
+    measure: Literal["f1", "f2"]
     items: tuple[str, ...] = Field(min_length=1)
-    """Items of the form `path: Qualified.name`, or just paths; with the measure `path`, in order."""
+    """Items of the form `path: Qualified.name`, or just paths."""
     names: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """File -> names it defines: a bare name counts if its file defines only one such name."""
-    edges: tuple[tuple[str, str], ...] = ()
-    """For the measure `path`: every correct step."""
     grep: tuple[str, ...] = ()
     """The answer that a single grep gives."""
 
@@ -63,13 +60,13 @@ def grade_as_published(task: Scenario) -> Grading:
     not have. All names in one word, without spaces, cost the least: 0.5 / (2 * words of the truth + 1), 0.005 for 50.
     """
     truth = task.ground_truth if isinstance(task.ground_truth, str) else json.dumps(task.ground_truth)
-    key = {"scoring": PUBLISHED, "truth": truth, "files": sorted(task.context_files)}
+    key = {"scoring": "published", "truth": truth, "files": sorted(task.context_files)}
     oracle = "\n\n".join([truth] * math.ceil(published.ENOUGH_WORDS / len(truth.split())))
     if published.check_code_blocks(oracle) < 1:
         oracle = f"```\n{oracle}\n```"
     if published.check_file_references(oracle, key["files"]) < 1:
-        oracle = f"{_closed(oracle)}\n\n```\n{_names_of_files(oracle, key['files'])}\n```"
-    return Grading(key, _readable(oracle), published.score(oracle, key)["reward"])
+        oracle = f"{_close_fence(oracle)}\n\n```\n{_names_of_files(oracle, key['files'])}\n```"
+    return Grading(key, _check_length(oracle), published.score(oracle, key)["reward"])
 
 
 def _names_of_files(answer: str, files: Sequence[str]) -> str:
@@ -109,7 +106,6 @@ def grade_key(
     *,
     context_files: Sequence[str],
     instruction: str,
-    scoring: Scoring,
 ) -> Grading:
     """Build the key of `task` and the oracle's answer.
 
@@ -122,14 +118,11 @@ def grade_key(
         GradingError: there is no identifier to look up, or the ground truth is longer than an answer may be.
     """
     given = index.names_of_paths | _named_in(instruction, context_files)
-    oracle = _oracle(as_markdown(task.ground_truth), index, scoring, given, context_files)
-    return Grading(
-        {"scoring": scoring.model_dump(), "given": sorted(given), "oracle": oracle, **index.stored},
-        _readable(oracle),
-    )
+    oracle = _oracle(as_markdown(task.ground_truth), index, given, context_files)
+    return Grading({"given": sorted(given), "oracle": oracle, **index.stored}, _check_length(oracle))
 
 
-def _readable(oracle: str) -> str:
+def _check_length(oracle: str) -> str:
     """Return the oracle's answer; raise GradingError if a verifier does not read all of it."""
     if len(oracle.encode()) > MAX_ANSWER_BYTES:
         raise GradingError(f"ground_truth: longer than the {MAX_ANSWER_BYTES:,} bytes that the verifier reads")
@@ -146,7 +139,7 @@ def _named_in(instruction: str, context_files: Iterable[str]) -> set[str]:
     return compounds("\n".join(said)).union(*(names for text in said for names in names_in(text)))
 
 
-def _oracle(truth: str, index: CodeIndex, scoring: Scoring, given: set[str], context_files: Iterable[str]) -> str:
+def _oracle(truth: str, index: CodeIndex, given: set[str], context_files: Iterable[str]) -> str:
     """Return the truth followed by evidence from the code base: identifiers with their files, and lines with them.
 
     Raises:
@@ -158,8 +151,9 @@ def _oracle(truth: str, index: CodeIndex, scoring: Scoring, given: set[str], con
     said: set[str] = set()
     found = 0.0
     spoken_of: set[str] = set()
+    enough_names, enough_shown = ENOUGH * verify.SCORING["names"], ENOUGH * verify.SCORING["shown"]
     for path, names in _portions(index, files, given):
-        if found >= ENOUGH * scoring.names and len(spoken_of) >= ENOUGH * scoring.shown:
+        if found >= enough_names and len(spoken_of) >= enough_shown:
             break
         if names := [name for name in names if name not in said]:
             place = path if "`" in path else f"`{path}`"
@@ -171,10 +165,10 @@ def _oracle(truth: str, index: CodeIndex, scoring: Scoring, given: set[str], con
     if not statements:
         raise GradingError(
             "no identifier of the code base can be scored: the instruction already has them all;"
-            f" --scoring {PUBLISHED} compares words instead"
+            " --scoring published compares words instead"
         )
-    parts = [_closed(truth), "## Evidence\n\n" + "\n".join(statements)]
-    if lines := _lines_with(index, sorted(spoken_of, key=files.index), said, math.ceil(ENOUGH * scoring.shown)):
+    parts = [_close_fence(truth), "## Evidence\n\n" + "\n".join(statements)]
+    if lines := _lines_with(index, sorted(spoken_of, key=files.index), said, enough_shown):
         parts.append("## Code\n\n" + fence("\n".join(lines)))
     return "\n\n".join(parts)
 
@@ -207,7 +201,7 @@ def _lines_with(index: CodeIndex, files: Iterable[str], names: set[str], most: i
     return lines
 
 
-def _closed(text: str) -> str:
+def _close_fence(text: str) -> str:
     """Close the last code fence of Markdown text, so that what follows is read as prose."""
     for end in ("", "\n```", "\n~~~", "\n" + "`" * 12, "\n" + "~" * 12):
         if read_blocks(f"{text}{end}\n\nprobe")[-1] == Block("prose", "probe"):

@@ -25,8 +25,8 @@ from locobench.reading import CODE, SPAN, STARTS_BLOCK, WORD, CodeBase, fold, gr
 
 VERSION = "4.1"
 
-# What a scoring file may set, with the defaults. The weights and the 100 words are the benchmark's; docs/VERIFIER.md
-# gives for each of the others the reason and the range in which every promise is kept.
+# The weights and the 100 words are the benchmark's; docs/VERIFIER.md gives for each of the others the reason and the
+# range in which every promise is kept.
 SCORING: dict[str, Any] = {
     "weights": {"keyword_overlap": 0.5, "file_references": 0.2, "code_blocks": 0.2, "length_score": 0.1},
     # Identifiers, each in one file only, for 63 % of the credit (1 - 1/e).
@@ -74,7 +74,7 @@ class Evidence:
         copied: number of words of prose copied from the code base.
     """
 
-    def __init__(self, answer: str, key: Mapping[str, Any], code: CodeBase) -> None:
+    def __init__(self, answer: str, key: Mapping[str, Any], code: CodeBase, scoring: Mapping[str, Any]) -> None:
         self.credit: dict[str, float] = {}
         self.placed: dict[str, float] = {}
         self.invented: set[str] = set()
@@ -82,7 +82,7 @@ class Evidence:
         self.prose: collections.Counter[str] = collections.Counter()
         self.copied = 0
         self._code, self._given = code, set(key["given"])
-        self._simple = key["scoring"]["simple"]
+        self._simple = scoring["simple"]
         self._numbers = {path: number for number, path in enumerate(key["files"])}
         new: set[str] = set()
         # The rank of the heading, lead-in or row whose "new" holds for what stands below it; 0 where there is none.
@@ -128,9 +128,11 @@ def saturate(amount: float, scale: float) -> float:
     return 1 - math.exp(-amount / scale)
 
 
-def measure(answer: str, key: Mapping[str, Any], code: CodeBase) -> dict[str, Any]:
+def measure(
+    answer: str, key: Mapping[str, Any], code: CodeBase, scoring: Mapping[str, Any] = SCORING
+) -> dict[str, Any]:
     """Return an answer's components, each 0 to 1, not yet divided by the oracle's, and what they were made from."""
-    scoring, seen = key["scoring"], Evidence(answer, key, code)
+    seen = Evidence(answer, key, code, scoring)
     # An identifier that many files contain does not show that the agent has read one.
     found = sum(seen.credit[name] / math.sqrt(len(code.places[name])) for name in sorted(seen.credit))
     # One true name in advance: a short answer is not judged by one word of a library that the code does not use.
@@ -169,26 +171,25 @@ def score(answer: str, key: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metrics of `answer`: `reward` (0-1), each component (0-1), and what they were made from."""
     code = CodeBase.read(key)
     full = measure(key["oracle"], key, code)["components"]
-    return normalize_by_oracle(full, measure(answer, key, code), key["scoring"]["weights"])
+    return normalize_by_oracle(full, measure(answer, key, code))
 
 
-def normalize_by_oracle(
-    full: Mapping[str, float], measured: Mapping[str, Any], weights: Mapping[str, float]
-) -> dict[str, Any]:
+def normalize_by_oracle(full: Mapping[str, float], measured: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metrics: each component is a share of `full`, the oracle's value for it."""
     shares = {name: min(1.0, amount / full[name]) for name, amount in measured["components"].items() if full[name]}
     # No answer can show what even the oracle cannot: there the identifiers decide alone.
+    weights = SCORING["weights"]
     components = {name: shares.get(name, shares["keyword_overlap"]) for name in weights}
     return {
         **measured,
-        "reward": weighted(components, weights),
+        "reward": weigh(components, weights),
         "components": {name: round(value, 6) for name, value in components.items()},
         "scoring": "evidence",
         "scoring_version": VERSION,
     }
 
 
-def weighted(components: Mapping[str, float], weights: Mapping[str, float]) -> float:
+def weigh(components: Mapping[str, float], weights: Mapping[str, float]) -> float:
     """Return the weighted mean of the components, 0 to 1."""
     total = sum(weights[name] * components[name] for name in weights) / sum(weights.values())
     return round(min(1.0, max(0.0, total)), 6)

@@ -20,7 +20,7 @@ Stratum = tuple[int, str, str, str]
 
 
 def choose(ranked: Sequence[Candidate], most: int) -> tuple[list[Candidate], int]:
-    """Return at most `most` tasks in the order chosen, and how many were passed over since they ask nearly the same.
+    """Return at most `most` tasks in the order chosen, and how many were left out because another asks nearly the same.
 
     Tasks at the pilot's ceiling or floor come last. The control group keeps its share, in every prefix of the list.
 

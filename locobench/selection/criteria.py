@@ -107,7 +107,7 @@ SCORE_PARTS = {
 class Criteria:
     """The criteria that tasks must pass and are ranked by."""
 
-    # For `updated`: an unknown name and a value of the wrong type are errors.
+    # For `read_file`: an unknown name and a value of the wrong type are errors.
     __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid", "strict": True}
 
     min_context_length: int
@@ -126,7 +126,7 @@ class Criteria:
     max_closed: float | None = None
     """A task with a higher reward without the code fails; one that was not measured passes."""
 
-    def updated(self, path: Path) -> Self:
+    def read_file(self, path: Path) -> Self:
         """Return these criteria with those of a TOML file, whose keys are the fields above, in their place.
 
         `[weights]` and `[category_bonuses]` are tables; what they leave out stays, too.

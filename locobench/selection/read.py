@@ -18,9 +18,9 @@ from pydantic_core.core_schema import (
     typed_dict_schema,
 )
 
-from locobench.dataset.catalog import DIFFICULTIES
+from locobench.dataset.catalog import DIFFICULTIES, UNKNOWN
 from locobench.dataset.records import BYTE_ORDER_MARK, DatasetError, RecordError, parse_object, read_lines
-from locobench.selection.criteria import Candidate, DerivedFacts
+from locobench.selection.criteria import Candidate, DerivedFacts, Pilot
 from locobench.shared.errors import InputError
 from locobench.shared.installation import EXTRACT, SELECT
 from locobench.shared.validation import LARGEST_COUNT, explain
@@ -58,7 +58,7 @@ _CANDIDATE = SchemaValidator(
         },
         id=_TEXT,
         task_category=_TEXT,
-        difficulty=literal_schema(list(DIFFICULTIES)),
+        difficulty=literal_schema([*DIFFICULTIES, UNKNOWN]),
         language=_TEXT,
         context_length=_COUNT,
         files_count=_COUNT,
@@ -66,7 +66,8 @@ _CANDIDATE = SchemaValidator(
 )
 # Read apart, and of exact questions alone: other truths are long and have no items.
 _ANSWER = SchemaValidator(_record({"ground_truth": _record({"items": list_schema(_TEXT)})}))
-_SELECTION = SchemaValidator(_record(tasks=list_schema(_record({"pilot": _record(runs=list_schema(_TEXT))}, id=_TEXT))))
+_PILOT = _record(mean=float_schema(), runs=list_schema(_TEXT))
+_SELECTION = SchemaValidator(_record(tasks=list_schema(_record({"pilot": _PILOT}, id=_TEXT))))
 
 
 def read_candidates(dataset_path: Path) -> list[Candidate]:
@@ -88,15 +89,16 @@ def read_candidates(dataset_path: Path) -> list[Candidate]:
     return [candidate for _, candidate in candidates.values()]
 
 
-def read_selection(path: Path) -> dict[str, tuple[str, ...]]:
-    """Return the ids in a selection, in order, each with the pilot's runs by which it was chosen.
+def read_selection(path: Path) -> dict[str, Pilot | None]:
+    """Return the ids in a selection, in order, each with the pilot by which it was chosen.
 
     Raises:
         InputError: the file cannot be read or was not written by select_tasks.py.
     """
     try:
         tasks = _SELECTION.validate_json(path.read_bytes())["tasks"]
-        return {task["id"]: tuple(task.get("pilot", {}).get("runs", ())) for task in tasks}
+        pilots = ((task["id"], task.get("pilot")) for task in tasks)
+        return {task_id: Pilot(pilot["mean"], tuple(pilot["runs"])) if pilot else None for task_id, pilot in pilots}
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}; run {SELECT} first") from None
     except ValidationError as error:
@@ -111,7 +113,6 @@ def _read_candidate(line: bytes) -> Candidate:
             return Candidate(**fields, repository=project or None)
         repository = derived.pop("repository", "") or project or None
         answer = _ANSWER.validate_json(line.removeprefix(BYTE_ORDER_MARK)).get("ground_truth", {}).get("items", ())
-        fields["difficulty"] = "unknown"  # the record's own follows from grep's F1, which does not tell it
         return Candidate(**fields, derived=DerivedFacts(**derived), repository=repository, answer=frozenset(answer))
     except ValidationError as error:
         parse_object(line)  # has a better message for a line that is not a JSON object

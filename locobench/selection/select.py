@@ -38,7 +38,7 @@ class Selection:
     selected: list[tuple[float, Candidate]]
     """At most `top_n` of them, in order."""
     nearly_same: int | None = None
-    """How many were passed over since they ask nearly the same as a selected one; None if selected by score alone."""
+    """How many were left out because a selected one asks nearly the same; None if selected by score alone."""
 
     @property
     def controls(self) -> int:
@@ -89,10 +89,10 @@ def _weighted_parts(criteria: Criteria) -> dict[str, Part]:
 def _task_json(score: float, task: Candidate) -> dict[str, Any]:
     """Return a selected task as the file has it, with the difficulty that was measured and the facts beside it."""
     facts = asdict(task)
-    told = {name: facts[name] for name in WRITTEN} | {"difficulty": task.measured_difficulty, "repository": None}
+    row = {name: facts[name] for name in WRITTEN} | {"difficulty": task.measured_difficulty, "repository": None}
     if task.derived:
-        told |= {"repository": task.repository, "derived": _without_none(asdict(task.derived))}
-    return _without_none(told | {"score": None if task.derived else round(score, SCORE_DIGITS)})
+        row |= {"repository": task.repository, "derived": _without_none(asdict(task.derived))}
+    return _without_none(row | {"score": None if task.derived else round(score, SCORE_DIGITS)})
 
 
 def _without_none(values: dict[str, Any]) -> dict[str, Any]:

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from locobench.shared.errors import InputError
-from locobench.shared.installation import lacking, version
+from locobench.shared.installation import explain_missing, version
 from locobench.shared.terminal import complain
 
 try:
     import click
 except ModuleNotFoundError as error:
-    complain(f"{Path(sys.argv[0]).name.replace('__main__.py', 'error')}: {lacking(error)}")
+    complain(f"{Path(sys.argv[0]).name.replace('__main__.py', 'error')}: {explain_missing(error)}")
     raise SystemExit(2) from None
 
 argument, option, Choice = click.argument, click.option, click.Choice
@@ -64,7 +64,7 @@ class OneLineErrors(click.Command):
         except InputError as error:
             code = _last_words(WRONG_USE, *(f"{prefix}: {problem}" for problem in error.args))
         except ModuleNotFoundError as error:
-            code = _last_words(WRONG_USE, f"{prefix}: {lacking(error)}")
+            code = _last_words(WRONG_USE, f"{prefix}: {explain_missing(error)}")
         except KeyboardInterrupt:
             code = _last_words(INTERRUPTED, f"{prefix}: {self.when_interrupted}")
         except BrokenPipeError:

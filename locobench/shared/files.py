@@ -1,4 +1,4 @@
-"""Write files whole or not at all, read untrusted ones without following links, and read TOML."""
+"""Write files and folders whole or not at all, read untrusted ones without following links, and read TOML."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import errno
 import fcntl
 import glob
 import os
+import shutil
 import stat
 import tomllib
 from collections.abc import Iterable, Iterator
@@ -18,6 +19,8 @@ from locobench.shared.errors import InputError
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 """Flags for opening untrusted files: they do not follow links or wait for pipes."""
+BUILDING, REPLACED = ".building-", ".replaced-"
+"""How the names of folders begin that are being written, and of those that they replace."""
 
 
 @contextlib.contextmanager
@@ -139,6 +142,42 @@ def write_whole(path: Path, content: str | bytes, *, durable: bool = False) -> N
     data = content.encode() if isinstance(content, str) else content
     with whole_file(path, durable=durable) as stream:
         stream.write(data)
+
+
+@contextlib.contextmanager
+def building_folder(place: Path) -> Iterator[Path]:
+    """Yield a new folder beside `place`, which is removed after the block unless `put_folder` moved it to its place.
+
+    What a killed process left is cleaned up first: a folder that was about to be replaced comes back.
+
+    Raises:
+        OSError: a folder cannot be made or removed.
+    """
+    building, replaced = place.with_name(BUILDING + place.name), place.with_name(REPLACED + place.name)
+    if replaced.exists() and not place.exists():
+        replaced.rename(place)
+    try:
+        if building.exists():
+            shutil.rmtree(building)
+        building.mkdir(parents=True)
+        yield building
+    finally:
+        for left in (building, replaced):
+            if left.exists():
+                shutil.rmtree(left)
+
+
+def put_folder(building: Path, place: Path) -> None:
+    """Move a folder to its place, where it replaces another one whole or not at all; raise OSError if it cannot."""
+    replaced = place.with_name(REPLACED + place.name)
+    with contextlib.suppress(FileNotFoundError):
+        place.rename(replaced)
+    try:
+        building.rename(place)
+    except OSError:
+        if replaced.exists():
+            replaced.rename(place)
+        raise
 
 
 def check_output(output: Path, inputs: Iterable[Path]) -> None:

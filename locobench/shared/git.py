@@ -13,7 +13,7 @@ from typing import IO
 from locobench.shared.errors import InputError
 
 # Each key can name a program, and git reads the repository's own configuration whatever the environment says.
-# Filters and merge or diff drivers have keys of their own names: `_named` empties those that are configured.
+# Filters and merge or diff drivers have keys of their own names: `_own_programs` empties those that are configured.
 _HARMLESS = {
     "core.fsmonitor": "false", "core.hooksPath": os.devnull, "core.attributesFile": os.devnull,
     "core.pager": "cat", "core.editor": "false", "core.sshCommand": "false", "core.askPass": "", "core.gitProxy": "",
@@ -48,7 +48,7 @@ def command(folder: Path, *arguments: str) -> list[str]:
     Raises:
         InputError: git is not installed.
     """
-    return [*_prefix(folder), *(part for key in _named(folder) for part in ("-c", f"{key}=")), *arguments]
+    return [*_prefix(folder), *(part for key in _own_programs(folder) for part in ("-c", f"{key}=")), *arguments]
 
 
 def run(folder: Path, *arguments: str, env: Mapping[str, str] | None = None) -> str:
@@ -90,12 +90,12 @@ def refusal(folder: Path) -> str:
 def _prefix(folder: Path) -> list[str]:
     check_installed()
     settings = (part for key, value in _HARMLESS.items() for part in ("-c", f"{key}={value}"))
-    trusted = (part for path in _trusted() for part in ("-c", f"safe.directory={path}"))
+    trusted = (part for path in _trusted_folders() for part in ("-c", f"safe.directory={path}"))
     return ["git", "--no-pager", "-C", str(folder), *settings, *trusted]
 
 
 @cache
-def _trusted() -> tuple[str, ...]:
+def _trusted_folders() -> tuple[str, ...]:
     """Return the folders of other users that this user trusts: the one setting of theirs that is followed."""
     asked = ["git", "config", "--global", "--null", "--get-all", "safe.directory"]
     done = subprocess.run(asked, capture_output=True, cwd=os.sep, check=False)
@@ -103,7 +103,7 @@ def _trusted() -> tuple[str, ...]:
 
 
 @cache
-def _named(folder: Path) -> tuple[str, ...]:
+def _own_programs(folder: Path) -> tuple[str, ...]:
     """Return the repository's own keys for programs; reading the configuration runs none of them."""
     asked = [*_prefix(folder), "config", "--includes", "--null", "--name-only", "--get-regexp", _NAMED]
     done = subprocess.run(asked, capture_output=True, env=environment(), check=False)

@@ -33,7 +33,7 @@ def require_python() -> None:
         raise SystemExit(2)
 
 
-def lacking(error: ModuleNotFoundError) -> str:
+def explain_missing(error: ModuleNotFoundError) -> str:
     """Return a message that says how to install a missing library.
 
     Raises:

@@ -138,7 +138,7 @@ class Check:
         """Return what the language's check command says about the toolchain's version; raise Fault if it fails."""
         command = self.languages.get(language, {}).get("check")
         if command is None:
-            raise Fault(f"toolchain: {language!r} is in no table of languages; name one with --languages")
+            raise Fault(f"toolchain: no table of languages has {language!r}; name a file that has, with --languages")
         what = f"toolchain: `{command}`"
         code, output, _ = in_container(engine, image, command, what, Limits(self.timeout))
         if code != 0:

@@ -19,8 +19,6 @@ from locobench.containers.engine import Engine
 from locobench.smoke.task import OUTPUT, Fault, SmokeTask, read_reward, text_of
 
 Agent = Literal["oracle", "nop"]
-# Never the judge, even if a task has one: there is no network, and a judge promises nothing about the oracle.
-VERIFIER = "verify.py"
 ANSWER = "/app/solution.md"
 # The folders that Harbor brings into a container.
 _LOGS = ("/logs", "/logs/agent", "/logs/verifier", "/logs/artifacts")
@@ -39,7 +37,7 @@ def run_locally(task: SmokeTask, agent: Agent, *, timeout: float) -> float:
     with _trial_root(task) as root:
         if agent == "oracle" and (code := _bash(root / "solution" / "solve.sh", root, timeout)) != 0:
             raise Fault(f"solve.sh failed (exit code {code})")
-        return _verify(task, root, timeout, VERIFIER)
+        return _verify(task, root, timeout)
 
 
 def run_in_container(engine: Engine, image: str, task: SmokeTask, agent: Agent, *, timeout: float) -> float:
@@ -58,9 +56,10 @@ def run_in_container(engine: Engine, image: str, task: SmokeTask, agent: Agent, 
         if code != 0:
             raise Fault(f"solve.sh failed (exit code {code})", output)
         given |= {ANSWER: answer["solution.md"]} if answer else {}
-    test = f"bash /tests/test.sh '' {VERIFIER}"
     limits = replace(limits, seconds=min(timeout, task.toml.verifier.timeout_sec))
-    _, output, rewards = in_container(engine, image, test, "test.sh", limits, given, take="/logs/verifier")
+    _, output, rewards = in_container(
+        engine, image, "bash /tests/test.sh", "test.sh", limits, given, take="/logs/verifier"
+    )
     with tempfile.TemporaryDirectory(prefix="trial-") as logs:
         for name, content in {**rewards, OUTPUT: output.encode()}.items():
             Path(logs, name).write_bytes(content)
@@ -95,7 +94,7 @@ def in_container(
 
 
 def grade_locally(task: SmokeTask, answer: bytes, *, timeout: float) -> tuple[float | Fault, str, str]:
-    """Grade an answer in a temporary root with the task's own verifier, including its judge if it has one.
+    """Grade an answer in a temporary root with the task's own verifier.
 
     Returns:
         The reward, or why there is none; then the verifier's output and its metrics.json.
@@ -125,14 +124,14 @@ def _trial_root(task: SmokeTask) -> Iterator[Path]:
         yield root
 
 
-def _verify(task: SmokeTask, root: Path, timeout: float, *program: str) -> float:
+def _verify(task: SmokeTask, root: Path, timeout: float) -> float:
     logs = root / "logs" / "verifier"
     timeout = min(timeout, task.toml.verifier.timeout_sec)
-    _bash(root / "tests" / "test.sh", root, timeout, *program, output=logs / OUTPUT)
+    _bash(root / "tests" / "test.sh", root, timeout, output=logs / OUTPUT)
     return read_reward(logs)
 
 
-def _bash(script: Path, root: Path, timeout: float, *arguments: str, output: Path | None = None) -> int:
+def _bash(script: Path, root: Path, timeout: float, output: Path | None = None) -> int:
     """Run `script` with `root` as the parent of app, logs and tests; kill any processes it leaves behind.
 
     Raises:
@@ -141,7 +140,7 @@ def _bash(script: Path, root: Path, timeout: float, *arguments: str, output: Pat
     with (
         (output or Path(os.devnull)).open("wb") as said,
         subprocess.Popen(
-            ["bash", str(script), str(root), *arguments],
+            ["bash", str(script), str(root)],
             cwd=root / "app",
             stdin=subprocess.DEVNULL,
             stdout=said,

@@ -17,7 +17,7 @@ NAMES = {
     "src/b.py": ["read_basket"],
     "lib/c.cc": [],
 }
-KEY: dict[str, Any] = {"measure": "f1", "items": ITEMS, "names": NAMES, "edges": [], "grep": []}
+KEY: dict[str, Any] = {"measure": "f1", "items": ITEMS, "names": NAMES, "grep": []}
 
 
 def measure(text: str, **key: Any) -> dict[str, Any]:
@@ -86,15 +86,6 @@ def test_in_the_history_recall_counts_more() -> None:
     half, double = reward(*ITEMS[:2], measure="f2"), reward(*ITEMS, *[f"x.py: f{n}" for n in range(4)], measure="f2")
     assert half == pytest.approx(5 * 0.5 / (4 + 0.5))
     assert double == pytest.approx(5 * 0.5 / (4 * 0.5 + 1))
-
-
-def test_any_path_whose_ends_and_steps_hold_is_right() -> None:
-    path = {"measure": "path", "items": ["a.py: a", "b.py: b", "c.py: c"], "names": {}}
-    edges = [["a.py: a", "b.py: b"], ["b.py: b", "c.py: c"], ["a.py: a", "d.py: d"], ["d.py: d", "c.py: c"]]
-    assert reward("a.py: a", "b.py: b", "c.py: c", **path, edges=edges) == 1.0
-    assert reward("a.py: a", "d.py: d", "c.py: c", **path, edges=edges) == 1.0
-    assert reward("a.py: a", "c.py: c", **path, edges=edges) == 0.0
-    assert reward("b.py: b", "c.py: c", **path, edges=edges) == 0.0
 
 
 def test_files_alone_are_items_where_files_are_asked_for() -> None:

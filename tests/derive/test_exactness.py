@@ -228,8 +228,6 @@ CASES = {
         "src/four.cs": "namespace M { class Four : N.Base<int> { public override int Load() => 2; } }\n"}), ("src/four.cs: Four",), kinds=("subtypes",)),
     "csharp: under another name": Case("csharp", "Base", types("cs", CS_BASE, CS_SUB, {
         "src/four.cs": "namespace M { using B = N.Base<int>; class Four : B { } }\n"}), ("src/four.cs: Four",), kinds=("subtypes", "non_overriders")),
-    "cpp: under another name": Case("cpp", "Base", types("cc", "class Base { public: virtual int load() { return 1; } };\n", "class NAME : public Base { int load() override { return 2; } };\n", {
-        "src/four.cc": "using Parent = Base;\nclass Four : public Parent { int load() override { return 2; } };\n"}), ("src/four.cc: Four",), kinds=("subtypes",)),
     # Items as an engineer names them.
     "ts: a function handed to a function": Case("typescript", "reckon", chain("ts", TS) | {
         "src/lib.ts": "export function reckon() { return 1 }\n",
@@ -335,3 +333,35 @@ def test_no_steps_are_asked_through_a_value_made_at_a_top_level(top: str, tmp_pa
     kinds = {one.kind for one in findings(tmp_path / "repository", "typescript", files, "reckon")}
     assert "direct_users" in kinds
     assert ("all_users" in kinds) == (top == "use1()")
+
+
+# A constant that only its own file uses, and whose functions others use in further steps.
+CONSTANTS = {
+    "python": ("py", "reckon_name{} = {}\n\n\ndef reckon():\n    return reckon_name\n",
+        "from lib import reckon\n\n\ndef useN():\n    return reckon()\n", {}),
+    "typescript": ("ts", "const reckon_name{} = {}\nexport function reckon() {{ return reckon_name }}\n", TS, {}),
+    "go": ("go", "package src\n\nconst reckon_name {} = {}\n\nfunc Reckon() string {{ return reckon_name }}\n",
+        "package src\n\nfunc UseN() string { return Reckon() }\n", {"go.mod": "module m\n"}),
+    "rust": ("rs", "const reckon_name{} = {};\npub fn reckon() -> u8 {{ reckon_name.len() }}\n",
+        "use crate::src::lib::reckon;\npub fn useN() -> u8 { reckon() }\n", {"Cargo.toml": '[package]\nname = "own"\n'}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("language", "of_type", "value", "asked"),
+    [
+        ("python", "", '"reckon"', False), ("python", ": str", "r'a\\.b'", False), ("python", "", '["reckon"]', True),
+        ("python", "", 'f("reckon")', True), ("typescript", ": string", "'reckon' as const", False),
+        ("typescript", "", "new Map([['a', 'b']])", True), ("go", "", '"reckon"', False),
+        ("go", "Label", "`reckon`", False), ("go", "", 'join("a", "b")', True), ("rust", ": &str", '"reckon"', False),
+        ("rust", ": &[&str]", '&["reckon"]', True),
+    ],
+)  # fmt: skip
+def test_a_label_that_one_file_uses_is_not_asked_about(
+    tmp_path: Path, language: str, of_type: str, value: str, asked: bool
+) -> None:
+    suffix, head, use, more = CONSTANTS[language]
+    files = {f"src/use{n}.{suffix}": use.replace("N", str(n)) for n in (1, 2, 3)}
+    files[f"src/lib.{suffix}"] = head.format(of_type, value)
+    found = findings(tmp_path / "repository", language, files | more, "reckon_name")
+    assert bool(found) == asked

@@ -70,7 +70,7 @@ def test_with_an_index_names_need_not_be_unique(shop: Path, installed: Any, scri
 def test_without_the_indexer_the_strict_rule_stays(shop: Path, script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     said, asked = derived(script, shop, "--scip", "auto")
-    assert "shop: python: scip-python is not installed (`npm install -g @sourcegraph/scip-python`)" in said
+    assert "python: scip-python is not installed (`npm install -g @sourcegraph/scip-python`); 18 files" in said
     assert asked == derived(script, shop)[1]
 
 
@@ -81,7 +81,7 @@ def test_without_the_indexer_the_strict_rule_stays(shop: Path, script: Script, m
         ('(trap "" TERM HUP; /bin/sleep 60) & wait', "scip-python failed: not done within 2 s"),
         ("echo 'Error: ENOSPC: no space left on device' >&2; exit 1", "failed: exit code 1, Error: ENOSPC: no space"),
         (":", "scip-python failed: it wrote no index"),
-        (f'/usr/bin/head -c 3000 {shlex.quote(str(RECORDED))} > "$index"', "index cannot be used: no SCIP index, or a"),
+        (f'/usr/bin/head -c 3000 {shlex.quote(str(RECORDED))} > "$index"', "its index cannot be used: not a SCIP"),
     ],
 )  # fmt: skip
 def test_an_indexer_that_fails_says_why_and_the_strict_rule_stays(

@@ -125,12 +125,6 @@ LANGUAGE_SAMPLES = {
         },
         {"charge_card": {"a.c: twice_it"}},
     ),
-    "cpp": (
-        {
-            "a.cc": "namespace shop {\nclass Till { void fill_it(); void open_it() { fill_it(); } };\nvoid Till::fill_it() {}\nint charge_card() { return 1; }\n}\nint pay_all() { return shop::charge_card(); }\n",
-        },
-        {"charge_card": {"a.cc: pay_all"}, "Till.fill_it": {"a.cc: Till.open_it"}},
-    ),
     "csharp": (
         {
             "A.cs": "namespace P;\nclass A {\n  static int ChargeCard() => 1;\n  int Twice() => ChargeCard();\n}\nclass B : A {\n  int Third() => A.ChargeCard() + this.Twice();\n}\n",

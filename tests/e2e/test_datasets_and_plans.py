@@ -101,12 +101,12 @@ def test_what_a_plan_prints_runs_as_it_is(provided: dict[str, str], tmp_path: Pa
 
 @pytest.mark.usefixtures("served")
 def test_a_server_is_compared_with_the_code_at_hand(provided: dict[str, str], tmp_path: Path) -> None:
-    far = script(
+    both = script(
         *("run_adapter.py", "--data_dir", REPOSITORY / "data/sample", "--dataset_path", tmp_path / "d.jsonl"),
-        *("--limit", "2", "--closed_book", "--mcp_config", tmp_path / "mcp.json", "--output_dir", tmp_path / "far"),
-        *("--base_image", provided["BASE_IMAGE"]),
+        *("--limit", "2", "--output_dir", tmp_path / "tasks", "--remote_output_dir", tmp_path / "far"),
+        *("--mcp_config", tmp_path / "mcp.json", "--base_image", provided["BASE_IMAGE"]),
     )
-    assert far.returncode == 0, far.stderr
+    assert both.returncode == 0, both.stderr
     said = walk(provided, tmp_path, "--remote", "far")
 
     # The scripted agent reads no code: what it earns comes from the server.

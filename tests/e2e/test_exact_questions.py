@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from locobench.derive.kinds import CHECKED_BY_INDEX, KINDS
+from locobench.derive.kinds import KINDS
 from tests.conftest import REPOSITORY, Script
 from tests.derive.repositories import PADDING, commit
 from tests.derive.test_indexers import AMBIGUOUS, USERS
@@ -102,7 +102,7 @@ def test_keys_by_an_index_that_count_as_checked_are_those_of_a_resolver(
 ) -> None:
     need(language)
     scores = check(unpacked(name, tmp_path), language, MOST, by_index=True)
-    checked = {kind for kind in scores if language in CHECKED_BY_INDEX.get(kind, ())}
+    checked = {kind for kind in scores if language in KINDS[kind].checked_by_index}
     assert checked
     assert not [one for kind in checked for one in scores[kind].differences]
 
@@ -137,7 +137,7 @@ def test_twelve_repositories_give_enough_hard_questions(tmp_path: Path, script: 
     hard = [
         one for one in asked
         if one["derived"]["grep_f1"] <= 0.8 and not one["derived"]["control_group"]
-        and one["derived"]["family"] == "structure"
+        and one["task_category"] == "code_structure"
     ]  # fmt: skip
     assert len(hard) >= BOUND
     assert len({(one["id"].rpartition("_code_")[0], one["title"]) for one in hard}) == len(hard)

@@ -25,19 +25,6 @@ WITH_ANSWER = {
     "the answer beside all but one": [name for name in BESIDE_THE_ANSWER if name != "working folder gone"],
     "the answer without the working folder": ["reward planted", "working folder gone"],
 }
-# What a shared container keeps off. Open: editing dpkg's sums, removing the working folder, replacing bash.
-KEPT_OFF_IF_SHARED = (
-    "reward planted", "reward written for ever", "folder in the output's place", "logs renamed", "logs replaced",
-    "python3 led elsewhere", "python3 that dpkg does not know", "library in a zip", "library shadowed by a folder",
-    "library beside the interpreter", "compiled library overwritten", "dpkg led elsewhere", "descriptors removed",
-    "answer is a pipe", "answer is 3 GB of nothing", "answer is copied from the truth",
-)  # fmt: skip
-# The tests cannot reach the folder that Harbor reads then: it finds no reward, which counts as 0.
-UNREACHABLE_IF_SHARED = ("logs renamed", "logs replaced")
-HARMLESS_IF_SHARED = (
-    "reward planted", "reward written for ever", "folder in the output's place", "library in a zip",
-    "library beside the interpreter", "library for ldconfig", "compiled library overwritten", "pyvenv.cfg",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -52,7 +39,7 @@ class Job:
         return float(result["rewards"]["reward"]) if result else None
 
 
-def steps(names: list[str] | tuple[str, ...]) -> str:
+def steps(names: list[str]) -> str:
     """Return the shell commands that hand in the oracle's answer and then do all of `names`, each in its own shell."""
     return "\n".join([HAND_IN, *(f"({TAMPERINGS[name]})" for name in names)])
 
@@ -93,13 +80,6 @@ def separate(provided: dict[str, str], tasks: Path, tmp_path_factory: pytest.Tem
     return run_hostile(provided, one_task(provided, tasks, folder / "task"), scripts, folder)
 
 
-@pytest.fixture(scope="module")
-def shared(provided: dict[str, str], tasks: Path, tmp_path_factory: pytest.TempPathFactory) -> Job:
-    folder = tmp_path_factory.mktemp("shared")
-    scripts = {name: TAMPERINGS[name] for name in KEPT_OFF_IF_SHARED} | {"the answer": steps(HARMLESS_IF_SHARED)}
-    return run_hostile(provided, one_task(provided, tasks, folder / "task", "--shared_verifier"), scripts, folder)
-
-
 def test_a_fresh_container_scores_every_trial(separate: Job) -> None:
     assert {name: trial["exception_info"] for name, trial in separate.trials.items() if trial["exception_info"]} == {}
     assert {trial["verifier_environment_mode"] for trial in separate.trials.values()} == {"separate"}
@@ -115,10 +95,9 @@ def test_the_oracles_answer_earns_its_reward_all_the_same(separate: Job, name: s
     assert separate.reward(name) == 1.0
 
 
-@pytest.mark.parametrize("mode", ["separate", "shared"])
-def test_no_more_than_the_verifier_reads_is_copied_home(mode: str, request: pytest.FixtureRequest) -> None:
-    job: Job = request.getfixturevalue(mode)
-    homes = {name: Path(trial["config"]["trials_dir"]) / trial["trial_name"] for name, trial in job.trials.items()}
+def test_no_more_than_the_verifier_reads_is_copied_home(separate: Job) -> None:
+    trials = separate.trials.items()
+    homes = {name: Path(trial["config"]["trials_dir"]) / trial["trial_name"] for name, trial in trials}
     copied = {
         name: sum(path.lstat().st_size for path in home.glob("artifacts/app/**/*") if not path.is_dir())
         for name, home in homes.items()
@@ -126,12 +105,3 @@ def test_no_more_than_the_verifier_reads_is_copied_home(mode: str, request: pyte
     assert all(home.is_dir() for home in homes.values())
     assert copied["answer is 3 GB of nothing"] == max(copied.values()) == MAX_ANSWER_BYTES
     assert copied["answer is a pipe"] == 0
-
-
-@pytest.mark.parametrize("name", KEPT_OFF_IF_SHARED)
-def test_a_shared_container_keeps_the_common_ways_off(shared: Job, name: str) -> None:
-    assert shared.reward(name) == (None if name in UNREACHABLE_IF_SHARED else 0.0)
-
-
-def test_the_oracles_answer_earns_its_reward_in_a_shared_container_too(shared: Job) -> None:
-    assert shared.reward("the answer") == 1.0

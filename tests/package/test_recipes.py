@@ -128,14 +128,13 @@ def test_a_language_of_derive_is_a_row_its_queries_and_its_names(checkout: Check
     checkout.add("templates/environment/languages.toml", '\n[arkts]\npackages = ["nodejs"]\ncheck = "node --version"\n')
     row = """        Language(
             "arkts", "ArkTS", (".ets",), {"": ("tree_sitter_typescript", "language_typescript")},
-            _FOLDERS, _THIS, "import", constructor="constructor",
+            _FOLDERS, _THIS, "import", constructor="constructor", shared="script",
         ),
 """
     checkout.insert(
         "locobench/derive/code/languages.py", "LANGUAGES = {\n    language.name: language\n    for language in (\n", row
     )
-    for path in ("queries/{}.scm", "names/{}.txt"):
-        shutil.copyfile(code / path.format("typescript"), code / path.format("arkts"))
+    shutil.copyfile(code / "queries/typescript.scm", code / "queries/arkts.scm")
     checkout.insert("locobench/derive/code/imports.py", '"typescript": _script,', ' "arkts": _script,')
     modules = "locobench/derive/resolve/modules"
     checkout.insert(f"{modules}/__init__.py", '"typescript": ScriptModules,', ' "arkts": ScriptModules,')

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -17,13 +16,9 @@ import pytest
 from adapter import DatasetError, LoCoBenchAdapter, LoCoBenchLoader, LoCoBenchTask, UnknownTaskError
 from locobench.dataset.catalog import load_languages
 from locobench.dataset.records import RecordError
-from locobench.generate.fingerprint import generator_files
 from locobench.generate.options import Options
 from locobench.reading import MAX_ANSWER_BYTES
-from locobench.scoring.scoring import Scoring
-from locobench.scoring.verify import SCORING
 from locobench.shared.errors import InputError
-from tests.conftest import REPOSITORY
 from tests.support.data_builder import FILES, PROJECT, TRUTH, Data, extract, tree
 
 LANGUAGES = tuple(load_languages())
@@ -119,7 +114,7 @@ def test_record_whose_names_cannot_be_used_is_refused(data: Data, tmp_path: Path
     data.scenario()
     (task,) = loader(data, tmp_path)
     with pytest.raises(RecordError, match=field):
-        LoCoBenchTask.checked({**task.model_dump(), field: value})
+        LoCoBenchTask.from_record({**task.model_dump(), field: value})
 
 
 def test_loader_finds_tasks_by_id_category_language_and_difficulty(data: Data, tmp_path: Path) -> None:
@@ -171,6 +166,7 @@ def test_task_directory_holds_what_harbor_needs(data: Data, tmp_path: Path) -> N
     assert config["task"]["name"] == f"locobench/{task.name.replace('_', '-')}"
     assert config["metadata"]["language"] == "python"
     assert config["artifacts"] == ["/app/solution.md"]
+    assert config["verifier"]["environment_mode"] == "separate"
     assert os.access(task / "tests" / "test.sh", os.X_OK)
     assert os.access(task / "solution" / "solve.sh", os.X_OK)
 
@@ -377,20 +373,3 @@ def test_project_of_the_scenario_is_the_folder_named_like_the_ids_beginning(data
     scenario = data.scenario()
     adapter = LoCoBenchAdapter(loader(data, tmp_path), tmp_path, data.folder)
     assert adapter._get_project_dir(scenario) == data.folder / "generated" / PROJECT
-
-
-def test_scoring_that_nobody_set_is_the_verifiers_own() -> None:
-    assert Scoring.default().model_dump(mode="json") == SCORING
-
-
-def test_a_fingerprint_covers_all_code_that_takes_part_in_making_a_task() -> None:
-    program = (
-        "import sys, adapter, locobench.generate.make, locobench.generate.fingerprint\n"
-        "print(*(module.__file__ for name, module in sys.modules.items() if name.partition('.')[0] == 'locobench'))"
-    )
-    loaded = subprocess.check_output([sys.executable, "-c", program], cwd=REPOSITORY, text=True).split()
-    covered = {str(path) for path in generator_files().values()}
-    outside = {str(Path(path).relative_to(REPOSITORY)) for path in loaded if path not in covered}
-    # Whether a written task is whole; not what is in a task.
-    own = {"locobench/__init__.py", "locobench/generate/__init__.py", "locobench/generate/workers.py"}
-    assert outside == own | {"locobench/harbor/files.py", "locobench/harbor/task.py"}

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from locobench.harbor.mcp import McpServer
-from locobench.selection.closed_book import with_closed_rewards
 from locobench.selection.criteria import Candidate
+from locobench.selection.measured import with_closed_rewards
 from locobench.selection.select import select
 from locobench.shared.errors import InputError
-from select_tasks import default_criteria
+from select_tasks import default_criteria, read_runs
 from tests.conftest import Script
 from tests.pipeline.test_adapter import generate, local_reward
 from tests.support.data_builder import FILES, Data, tree
@@ -73,6 +74,10 @@ def trial(job: Path, number: int, name: str, reward: float | None) -> None:
     (folder / "result.json").write_text(json.dumps(result))
 
 
+def closed_rewards(names: Iterable[str], job: Path) -> list[Candidate]:
+    return with_closed_rewards(map(candidate, names), read_runs(job, closed=True), job)
+
+
 def candidate(name: str) -> Candidate:
     return Candidate(name, "bug_investigation", "hard", "python", 100_000, 50)
 
@@ -87,13 +92,13 @@ def job(tmp_path: Path) -> Path:
 
 
 def test_the_reward_of_a_task_is_the_mean_of_its_graded_trials(job: Path) -> None:
-    rewards = [task.closed_reward for task in with_closed_rewards(map(candidate, ("a_b", "a_c", "a_d")), job)]
+    rewards = [task.closed_reward for task in closed_rewards(("a_b", "a_c", "a_d"), job)]
 
     assert rewards == [pytest.approx(0.4), 0.1, None]
 
 
 def test_what_can_be_answered_without_reading_is_left_out_and_what_is_unknown_stays(job: Path) -> None:
-    tasks = with_closed_rewards(map(candidate, ("a_b", "a_c", "a_d")), job)
+    tasks = closed_rewards(("a_b", "a_c", "a_d"), job)
 
     assert [task.id for _, task in select(tasks, default_criteria(max_closed=0.3)).selected] == ["a_c", "a_d"]
     assert len(select(tasks, default_criteria(max_closed=0.4)).selected) == 3
@@ -110,7 +115,7 @@ def test_a_job_that_is_none_is_named(tmp_path: Path, content: str) -> None:
     (tmp_path / "job/trial").mkdir(parents=True)
     (tmp_path / "job/trial/result.json").write_text(content)
     with pytest.raises(InputError, match="job"):
-        with_closed_rewards([candidate("b")], tmp_path / "job")
+        closed_rewards(["b"], tmp_path / "job")
 
 
 def test_a_job_of_tasks_with_the_code_is_refused(data: Data, tmp_path: Path) -> None:
@@ -124,16 +129,16 @@ def test_a_job_of_tasks_with_the_code_is_refused(data: Data, tmp_path: Path) -> 
         "verifier_result": {"rewards": {"reward": 0.5}},
     }
     (folder / "result.json").write_text(json.dumps(result))
-    assert with_closed_rewards([candidate(opened.name)], tmp_path / "job")[0].closed_reward == 0.5
+    assert closed_rewards([opened.name], tmp_path / "job")[0].closed_reward == 0.5
 
     (folder / "result.json").write_text(json.dumps({**result, "task_id": {"path": str(opened)}}))
     with pytest.raises(InputError, match="of a task with the code"):
-        with_closed_rewards([candidate(opened.name)], tmp_path / "job")
+        closed_rewards([opened.name], tmp_path / "job")
 
 
 def test_a_job_of_other_tasks_is_refused(job: Path) -> None:
-    with pytest.raises(InputError, match="says nothing of any task"):
-        with_closed_rewards([candidate("other")], job)
+    with pytest.raises(InputError, match="no measured run of any task of the dataset"):
+        closed_rewards(["other"], job)
 
 
 @pytest.fixture
@@ -158,7 +163,7 @@ def test_select_tasks_reads_a_job_and_tells_of_which_tasks_it_says_nothing(
     selection = json.loads((tmp_path / "s.json").read_text())
     assert [task["id"] for task in selection["tasks"]] == ids[1:]
     assert selection["selection_criteria"]["max_closed"] == 0.5
-    assert "says nothing of 1 of the selected tasks" in done.stderr
+    assert "has no result of 1 of the selected tasks" in done.stderr
 
 
 @pytest.mark.parametrize(

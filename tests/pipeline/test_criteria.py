@@ -128,7 +128,7 @@ def test_a_file_sets_thresholds_weights_bonuses_and_filters(dataset: Path, tmp_p
 
 def test_what_the_file_leaves_out_keeps_its_default(tmp_path: Path) -> None:
     (tmp_path / "c.toml").write_text("min_files_count = 9")
-    assert default_criteria().updated(tmp_path / "c.toml") == default_criteria(min_files_count=9)
+    assert default_criteria().read_file(tmp_path / "c.toml") == default_criteria(min_files_count=9)
 
 
 def test_a_flag_counts_before_the_file(dataset: Path, tmp_path: Path, script: Script) -> None:
@@ -168,7 +168,7 @@ def test_a_file_that_cannot_be_used_is_one_line_that_names_file_and_key(
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"c\.toml: cannot be read: No such file"):
-        default_criteria().updated(tmp_path / "c.toml")
+        default_criteria().read_file(tmp_path / "c.toml")
 
 
 @pytest.mark.parametrize(("flag", "known"), [("categories", "poetry"), ("languages", "python")])
@@ -204,4 +204,4 @@ WEIGHTS_OFF = ("--name_weight", 1, "--context_weight", 0, "--files_weight", 0, "
 def test_the_criteria_page_shows_a_file_that_can_be_used(tmp_path: Path) -> None:
     page = (REPOSITORY / "docs" / "TASK_SELECTION_CRITERIA.md").read_text()
     (tmp_path / "c.toml").write_text(page.partition("```toml\n")[2].partition("```")[0])
-    assert default_criteria().updated(tmp_path / "c.toml") != default_criteria()
+    assert default_criteria().read_file(tmp_path / "c.toml") != default_criteria()

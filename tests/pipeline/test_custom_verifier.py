@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,6 @@ from locobench.smoke.task import read_task_folder
 from locobench.smoke.trial import run_locally
 from tests.conftest import REPOSITORY, Script
 from tests.pipeline.test_adapter import generate
-from tests.pipeline.test_judge import verify
 from tests.support.data_builder import FILES, Data
 from tests.support.invariants import call
 
@@ -29,6 +30,20 @@ answered = os.path.exists(sys.argv[1] + "/app/solution.md")
 with open(sys.argv[1] + "/logs/verifier/reward.json", "w") as out:
     json.dump({"reward": %s if answered else 0.0}, out)
 """
+
+
+def verify(task: Path, root: Path, answer: str | None, **env: str) -> tuple[float, dict[str, Any], str]:
+    """Run the task's test.sh on an answer; return reward, metrics and all that was printed."""
+    (root / "app").mkdir(parents=True)
+    (root / "tests").symlink_to(task / "tests")
+    if (task / "environment/project").exists():
+        (root / "app/project").symlink_to(task / "environment/project")
+    if answer is not None:
+        (root / "app/solution.md").write_text(answer)
+    command = ["bash", str(task / "tests/test.sh"), str(root)]
+    done = subprocess.run(command, env=os.environ | env, capture_output=True, text=True, timeout=120)
+    told = {name: json.loads((root / f"logs/verifier/{name}.json").read_text()) for name in ("reward", "metrics")}
+    return told["reward"]["reward"], told["metrics"], done.stdout + done.stderr
 
 
 def custom(folder: Path, text: str) -> CustomVerifier:
@@ -47,11 +62,11 @@ def test_the_example_of_the_docs_scores_answers(data: Data, tmp_path: Path) -> N
     task = make_task(data, tmp_path, EXAMPLE)
     two = "The price is kept in src/price_cache.py and read in src/basket.py."
 
-    reward, metrics, _ = verify(task, tmp_path / "two", two, "")
+    reward, metrics, _ = verify(task, tmp_path / "two", two)
     assert reward == pytest.approx(2 / len(FILES))
     assert metrics["named"] == ["src/price_cache.py", "src/basket.py"]
-    assert verify(task, tmp_path / "all", "\n".join(FILES), "")[0] == 1.0
-    assert verify(task, tmp_path / "none", None, "")[0] == 0.0
+    assert verify(task, tmp_path / "all", "\n".join(FILES))[0] == 1.0
+    assert verify(task, tmp_path / "none", None)[0] == 0.0
 
 
 def test_a_copy_of_the_published_verifier_with_another_comparison_grades(data: Data, tmp_path: Path) -> None:
@@ -59,8 +74,8 @@ def test_a_copy_of_the_published_verifier_with_another_comparison_grades(data: D
     own = "def compute_keyword_overlap(solution, ground_truth):\n    return 1.0 if 'clock' in solution else 0.0\n\n\n"
     begin, end = source.index("def compute_keyword_overlap"), source.index("def check_file_references")
     task = make_task(data, tmp_path, source[:begin] + own + source[end:], scoring="published")
-    assert verify(task, tmp_path / "one", "It is the clock.", "")[1]["components"]["keyword_overlap"] == 1.0
-    assert verify(task, tmp_path / "two", "It is the cache.", "")[1]["components"]["keyword_overlap"] == 0.0
+    assert verify(task, tmp_path / "one", "It is the clock.")[1]["components"]["keyword_overlap"] == 1.0
+    assert verify(task, tmp_path / "two", "It is the cache.")[1]["components"]["keyword_overlap"] == 0.0
 
 
 def test_the_example_of_the_docs_is_short() -> None:
@@ -78,7 +93,6 @@ def test_it_stands_in_the_task_byte_by_byte_and_by_name(data: Data, tmp_path: Pa
 
     assert (task / "tests/verify.py").read_text() == EXAMPLE
     assert (metadata["verifier"], metadata["oracle_check"]) == ("my_verify.py", False)
-    assert not (task / "tests/judge.py").exists()
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,17 @@
-"""--dataset_name: the files that make a folder of tasks a Harbor dataset, and what they never overwrite."""
+"""--dataset_name: the manifest that makes a folder of tasks a Harbor dataset, and what it never replaces."""
 
 from __future__ import annotations
 
 import hashlib
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from locobench.generate.dataset import FILES
 from locobench.harbor.task import TaskFolder
 from locobench.smoke.task import find_task_folders
-from tests.conftest import REPOSITORY, Script
+from tests.conftest import Script
 from tests.support.data_builder import Data, tree
 
 
@@ -89,30 +87,19 @@ def test_manifest_follows_a_changed_task(tasks: Path, arguments: list[object], s
 def test_a_run_without_a_name_says_that_the_digests_are_old(
     tasks: Path, arguments: list[object], script: Script
 ) -> None:
-    done = script("run_adapter.py", *arguments[:-2], "--overwrite")
+    done = script("run_adapter.py", *arguments[:-2], "--include_hints")
     assert f"{tasks / 'dataset.toml'}: its digests are stale; --dataset_name writes it again\n" in done.stderr
 
 
-@pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("edit", [lambda text: "results of a parity experiment", lambda text: f"{text}one more line\n"])
-def test_a_file_that_was_edited_since_is_not_overwritten(
-    tasks: Path, arguments: list[object], script: Script, name: str, edit: Callable[[str], str]
-) -> None:
-    (tasks / name).write_text(edit((tasks / name).read_text()))
-    before = tree(tasks)
-    done = script("run_adapter.py", *arguments, "--overwrite")
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert f"{tasks / name}: exists and was not written by this program, or was edited; move it away" in done.stderr
-    assert tree(tasks) == before
-
-
-def test_a_file_of_somebody_else_stops_the_run_before_any_task(
+def test_a_manifest_of_somebody_else_stops_the_run_before_any_task(
     arguments: list[object], tmp_path: Path, script: Script
 ) -> None:
     (tmp_path / "tasks").mkdir()
-    (tmp_path / "tasks/README.md").write_text("mine")
-    assert script("run_adapter.py", *arguments).returncode == 2
-    assert tree(tmp_path / "tasks") == {"README.md": b"mine"}
+    (tmp_path / "tasks/dataset.toml").write_text("mine = 1\n")
+    done = script("run_adapter.py", *arguments)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "dataset.toml: exists and was not written by this program; move it away" in done.stderr
+    assert tree(tmp_path / "tasks") == {"dataset.toml": b"mine = 1\n"}
 
 
 def test_tasks_of_another_selection_are_named_and_left_out(
@@ -130,37 +117,13 @@ def test_tasks_of_another_selection_are_named_and_left_out(
     assert [task["name"] for task in manifest(tasks)["tasks"]] == [f"locobench/{chosen.replace('_', '-')}"]
 
 
-def test_the_smoke_test_takes_none_of_the_files_for_a_task(tasks: Path, script: Script) -> None:
-    assert all((tasks / name).is_file() for name in FILES)
+def test_the_smoke_test_takes_no_manifest_for_a_task(tasks: Path, script: Script) -> None:
     assert len(find_task_folders(tasks)) == 2
     assert script("smoke_test.py", tasks, "--local", "--quiet").returncode == 0
 
 
 def test_a_dataset_credits_the_authors_of_its_tasks(tasks: Path) -> None:
     assert manifest(tasks)["dataset"]["authors"] == [{"name": "Salesforce AI Research"}]
-
-
-def test_page_counts_the_tasks_and_says_whose_they_are_and_how_to_run_them(tasks: Path) -> None:
-    page = (tasks / "README.md").read_text()
-    assert "2 tasks over 1 code bases, chosen from 2 scenarios" in page
-    assert "| Python | 2 |" in page
-    assert (
-        "LoCoBench-Agent](https://github.com/SalesforceAIResearch/LoCoBench-Agent)'s (arXiv 2511.13998, Apache-2.0)"
-        in page
-    )
-    assert "harbor run -p . -a oracle" in page
-    assert "harbor run -d org/set" in page
-    assert "rewards are not comparable with published scores" in page
-
-
-def test_tasks_of_the_sample_are_not_sold_as_the_benchmarks(tasks: Path, tmp_path: Path, script: Script) -> None:
-    words = "none of the benchmark's own scenarios is in this dataset"
-    assert words not in (tasks / "README.md").read_text()
-    sample = REPOSITORY / "data/sample"
-    script("extract_dataset.py", "--data_dir", sample, "--output", tmp_path / "s.jsonl")
-    places = ["--data_dir", sample, "--dataset_path", tmp_path / "s.jsonl", "--output_dir", tmp_path / "s"]
-    assert script("run_adapter.py", *places, "--limit", 1, "--dataset_name", "org/set").returncode == 0
-    assert words in (tmp_path / "s/README.md").read_text()
 
 
 @pytest.mark.parametrize("name", ["set", "a/b/c", "../set", "org/", "or g/set", "a..b/set"])

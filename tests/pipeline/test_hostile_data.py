@@ -18,10 +18,9 @@ from pathlib import Path
 
 import pytest
 
-from adapter import LoCoBenchAdapter, LoCoBenchLoader, Made
+from adapter import LoCoBenchAdapter, LoCoBenchLoader, TaskOutcome
 from locobench.dataset.benchmark import parse_id
 from locobench.dataset.catalog import DIFFICULTIES, TEMPLATES
-from locobench.generate.folder import STATE_FILE
 from locobench.generate.project import Project
 from select_tasks import CATEGORY_BONUSES
 from tests.conftest import Script
@@ -34,7 +33,7 @@ NOBODY = 65534
 needs_root = pytest.mark.skipif(not IS_ROOT, reason="needs root")
 
 
-def generate(data: Data, tmp_path: Path) -> list[Made]:
+def generate(data: Data, tmp_path: Path) -> list[TaskOutcome]:
     """Extract and generate everything in `data` to tmp_path/tasks, in this process."""
     assert extract(data.folder, tmp_path / "d.jsonl").failures == []
     (tmp_path / "tasks").mkdir(exist_ok=True)
@@ -218,7 +217,7 @@ def test_project_folder_that_is_a_link_is_refused(data: Data, tmp_path: Path) ->
     (outcome,) = generate(data, tmp_path)
     assert outcome.status == "failed"
     assert f"{PROJECT}: is a symbolic link" in outcome.reason
-    assert {path.name for path in (tmp_path / "tasks").iterdir()} == {STATE_FILE}
+    assert {path.name for path in (tmp_path / "tasks").iterdir()} == set()
 
 
 @needs_root
@@ -277,7 +276,7 @@ def test_folders_nested_beyond_what_a_path_may_hold_fail_that_task_only(data: Da
     assert outcomes[good].status == "written"
     assert outcomes[deep].status == "failed"
     assert "File name too long" in outcomes[deep].reason
-    assert {path.name for path in (tmp_path / "tasks").iterdir()} == {good, STATE_FILE}
+    assert {path.name for path in (tmp_path / "tasks").iterdir()} == {good}
     # shutil.rmtree of older Pythons cannot take such a tree away by its path.
     subprocess.run(["rm", "-rf", "d" * 200], cwd=data.folder / "generated" / PROJECT, check=True)
     os.close(top)
@@ -344,7 +343,7 @@ def test_file_without_permission_fails_its_tasks_only(data: Data, tmp_path: Path
     assert (outcomes[closed].status, outcomes[closed].reason) == (
         "failed", f"{data.folder}/generated/{PROJECT}/shop/src/orders.py: Permission denied",
     )  # fmt: skip
-    assert {path.name for path in (tmp_path / "tasks").iterdir()} == {good, STATE_FILE}
+    assert {path.name for path in (tmp_path / "tasks").iterdir()} == {good}
 
 
 def test_scenario_without_permission_is_skipped(data: Data, tmp_path: Path, unprivileged: None) -> None:
@@ -386,7 +385,7 @@ def test_full_disk_leaves_whole_tasks_and_a_rerun_with_space_finishes(
     assert done.returncode == 1
     assert 0 < len(written) < 4
     assert done.stderr.count("No space left on device; not written\n") == done.stderr.count("\n") == 4 - len(written)
-    assert {path.name for path in (small_disk / "tasks").iterdir()} - set(written) <= {STATE_FILE}
+    assert {path.name for path in (small_disk / "tasks").iterdir()} == set(written)
     subprocess.run(["mount", "-o", "remount,size=8m", small_disk], check=True)
     again = run_all(data, tmp_path, script, small_disk / "tasks", "--quiet")
     assert (again.returncode, again.stderr) == (0, "")
@@ -424,14 +423,3 @@ def test_read_only_target_is_one_line_and_exit_code_2(
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "Read-only file system" in done.stderr
-
-
-def test_memory_of_the_last_run_that_cannot_be_written_fails_nothing(
-    data: Data, tmp_path: Path, script: Script
-) -> None:
-    data.project()
-    scenario = data.scenario()
-    (tmp_path / "tasks" / STATE_FILE).mkdir(parents=True)
-    done = run_all(data, tmp_path, script, tmp_path / "tasks", "--quiet")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert (tmp_path / "tasks" / scenario / "instruction.md").is_file()

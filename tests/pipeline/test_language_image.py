@@ -49,7 +49,7 @@ def test_the_image_is_all_that_changes_in_a_task(arguments: list[object], tmp_pa
     plain = tree(generate(script, arguments, tmp_path / "plain")[0])
     prebuilt = tree(generate(script, arguments, tmp_path / "prebuilt", "--language_image", PATTERN)[0])
     changed = {path for path in plain if plain[path] != prebuilt[path]}
-    assert changed == {"environment/Dockerfile", "task.toml", "tests/task_metadata.json"}
+    assert changed == {"environment/Dockerfile", "task.toml"}
     metadata = [tomllib.loads(files["task.toml"].decode())["metadata"] for files in (plain, prebuilt)]
     assert {key for key in metadata[0] if metadata[0][key] != metadata[1][key]} == {"content_fingerprint"}
 

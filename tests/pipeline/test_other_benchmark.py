@@ -61,7 +61,7 @@ def test_a_task_is_named_and_credited_by_its_own_benchmark(converted: Path, scri
 
 def test_nothing_in_a_task_speaks_of_locobench(converted: Path, script: Script) -> None:
     task = generate(converted, script, "--dataset_name", "org/set")
-    texts = [task / "task.toml", task / "instruction.md", *task.parent.glob("dataset.toml"), task.parent / "README.md"]
+    texts = [task / "task.toml", task / "instruction.md", *task.parent.glob("dataset.toml")]
     assert [path.name for path in texts if "locobench" in path.read_text().lower()] == []
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from adapter import LoCoBenchAdapter, LoCoBenchLoader
 from locobench.harbor.task import TaskFolder
 from locobench.selection.criteria import Candidate, DerivedFacts, Pilot
-from locobench.selection.pilot import with_pilot
+from locobench.selection.measured import with_pilot
 from locobench.selection.read import read_candidates
 from locobench.selection.select import Selection, select
 from locobench.shared.errors import InputError
@@ -108,7 +109,7 @@ def test_an_exact_question_is_read_with_its_answer_and_without_a_difficulty(data
     extract(data.folder, tmp_path / "d.jsonl")
     record = json.loads((tmp_path / "d.jsonl").read_text())
     record |= {"derived": {"kind": "importers", "control_group": True, "grep_f1": 0.9, "repository": "mine"}}
-    record |= {"ground_truth": {"items": ["a.py", "b.py"]}}
+    record |= {"ground_truth": {"items": ["a.py", "b.py"]}, "difficulty": "unknown"}
     (tmp_path / "d.jsonl").write_text(json.dumps(record))
     (task,) = read_candidates(tmp_path / "d.jsonl")
     assert (task.difficulty, task.kind, task.repository) == ("unknown", "importers", "mine")
@@ -149,3 +150,19 @@ def test_the_pilots_runs_go_with_the_selection_into_the_tasks_and_leave_their_co
     assert TaskFolder.read(tmp_path / "after" / second).toml.metadata.pilot_runs == ()
     assert before.content == after.content
     assert before.digest != after.digest
+    assert {before.toml.metadata.difficulty, after.toml.metadata.difficulty} == {"easy"}
+
+
+def test_the_difficulty_of_an_exact_question_is_what_the_pilot_measured(data: Data, tmp_path: Path) -> None:
+    data.project()
+    facts = {"kind": "importers", "tier": "syntax", "checked": True, "control_group": False, "grep_f1": 0.5}
+    facts |= {"greps": 1, "depth": 0, "items": 1, "files": 1}
+    truth = {"measure": "f1", "items": ["src/basket.py"]}
+    scenario = data.scenario(difficulty="unknown", derived=facts, ground_truth=truth)
+    extract(data.folder, tmp_path / "d.jsonl")
+    for name, pilots in (("before", {}), ("after", {scenario: Pilot(0.5, ("run-1",))})):
+        adapter = LoCoBenchAdapter(LoCoBenchLoader(tmp_path / "d.jsonl"), tmp_path / name, data.folder, pilots=pilots)
+        assert adapter.generate_task(scenario).status == "written"
+    before, after = (TaskFolder.read(tmp_path / name / scenario) for name in ("before", "after"))
+    assert (before.toml.metadata.difficulty, after.toml.metadata.difficulty) == ("unknown", "between")
+    assert before.content == after.content

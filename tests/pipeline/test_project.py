@@ -134,15 +134,6 @@ def test_content_digest_changes_with_name_content_and_mode_only(data: Data) -> N
     assert len(digests) == 4
 
 
-def test_state_changes_when_a_file_is_replaced_by_one_of_the_same_size_and_time(data: Data) -> None:
-    folder = data.project()
-    before, path = Project.scan(folder).state, folder / "shop" / "README.md"
-    times = (path.stat().st_atime_ns, path.stat().st_mtime_ns)
-    path.write_text("# Shot")
-    os.utime(path, ns=times)
-    assert Project.scan(folder).state != before
-
-
 def test_copy_keeps_bytes_and_the_executable_bit(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(bytes(range(256)) * 999)
     copy_file(str(tmp_path / "a"), str(tmp_path / "b"), True)

@@ -21,9 +21,8 @@ from locobench import reading
 from locobench.reading import CodeBase
 from locobench.scoring import published, verify
 from locobench.scoring.code_index import CodeIndex
-from locobench.scoring.grader import DETERMINISTIC, grader_files
+from locobench.scoring.grader import grader_files
 from locobench.scoring.grading import Grading, GradingError, grade_as_published, grade_key
-from locobench.scoring.scoring import Scoring
 from locobench.shared.installation import REPOSITORY
 
 STORE = """
@@ -60,7 +59,7 @@ PROMPT = "Why does the cache crash under load? Find out what goes wrong when ent
 
 
 def make_task(truth: Any = TRUTH, prompt: str = PROMPT) -> LoCoBenchTask:
-    return LoCoBenchTask.checked(
+    return LoCoBenchTask.from_record(
         {
             "id": "python_api_cache_easy_001_bug_investigation_easy_01", "source": "locobench",
             "authors": ["Salesforce AI Research"], "language": "python",
@@ -78,7 +77,6 @@ def grading(truth: Any = TRUTH, code: dict[str, str] = CODE, prompt: str = PROMP
         CodeIndex(code, ((path, text.encode()) for path, text in code.items()), "store"),
         context_files=FILES,
         instruction="\n".join((prompt, *code)),
-        scoring=Scoring.default(),
     )
 
 
@@ -147,7 +145,7 @@ def test_the_example_of_the_docs_is_right() -> None:
     page = (REPOSITORY / "docs" / "VERIFIER.md").read_text(encoding="utf-8")
     assert "The reward is `0.5 * 0.32 + 0.2 * 0.09 + 0.1 * 0.03 = 0.18`" in page
     weights = verify.SCORING["weights"]
-    assert verify.weighted(found["components"], weights) == pytest.approx(0.18, abs=0.005)
+    assert verify.weigh(found["components"], weights) == pytest.approx(0.18, abs=0.005)
 
 
 def test_what_does_not_exist_is_invented_and_costs() -> None:
@@ -391,7 +389,7 @@ def test_no_answer_can_blow_up_the_scoring(unit: str) -> None:
 def root(tmp_path: Path) -> Path:
     """A folder laid out like a task's container after the agent is gone."""
     root = tmp_path / "root"
-    for path, content in grader_files(DETERMINISTIC, "evidence").items():
+    for path, content in grader_files(None, "evidence").items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_bytes(content)
     (root / "tests" / "ground_truth.json").write_text(json.dumps({"ground_truth": TRUTH, "key": KEY}))

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from locobench.scoring.grader import DETERMINISTIC, grader_files
+from locobench.scoring.grader import grader_files
 from tests.measure.test_harbor import write_trial
 from tests.support.stand_in.messages_api import Text
 
@@ -36,7 +36,7 @@ def make_task(root: Path, name: str) -> Path:
     (task / "tests/ground_truth.json").write_text(json.dumps({"ground_truth": TRUTH, "key": key}))
     metadata = {"id": name, "evaluation_criteria": ["names the exception"], "context_files": ["pay.py"]}
     (task / "tests/task_metadata.json").write_text(json.dumps(metadata))
-    for path, program in grader_files(DETERMINISTIC, "published").items():
+    for path, program in grader_files(None, "published").items():
         (task / path).parent.mkdir(exist_ok=True)
         (task / path).write_bytes(program)
     return task

@@ -89,7 +89,7 @@ projects = st.tuples(
 """What lies in a project's folder; entries that contradict each other are left to `lay_out`."""
 
 
-flags = st.sets(st.sampled_from(["--strip_code_fences", "--include_hints", "--shared_verifier"]))
+flags = st.sets(st.sampled_from(["--include_hints"]))
 """Choices of run_adapter.py."""
 
 

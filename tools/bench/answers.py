@@ -77,12 +77,11 @@ class Case:
     def measure(self, answer: str, **scoring: Any) -> dict[str, Any]:
         """Return the metrics of an answer, with some of the scoring's constants replaced."""
         answer = answer.encode()[: reading.MAX_ANSWER_BYTES].decode("utf-8", "replace")
-        key = {**self.grading.key, "scoring": {**self.grading.key["scoring"], **scoring}}
+        key, code, constants = self.grading.key, self.index.code, verify.SCORING | scoring
         chosen = tuple(scoring.items())
         if chosen not in self.full:
-            self.full[chosen] = verify.measure(key["oracle"], key, self.index.code)["components"]
-        measured = verify.measure(answer, key, self.index.code)
-        return verify.normalize_by_oracle(self.full[chosen], measured, key["scoring"]["weights"])
+            self.full[chosen] = verify.measure(key["oracle"], key, code, constants)["components"]
+        return verify.normalize_by_oracle(self.full[chosen], verify.measure(answer, key, code, constants))
 
     def reward(self, answer: str, **scoring: Any) -> float:
         return float(self.measure(answer, **scoring)["reward"])

@@ -59,7 +59,7 @@ def load_cases(data_dir: Path) -> list[Case]:
             projects[place] = projects.get(place) or Project.scan(place)
             mapping = projects[place].mapping(task.context_files)
             instruction = render_instruction(task, mapping, Options())
-            cases.append(Case(task, mapping, instruction, grade(task, mapping, instruction, adapter.options.scoring)))
+            cases.append(Case(task, mapping, instruction, grade(task, mapping, instruction, adapter.options)))
     return cases
 
 
@@ -161,7 +161,7 @@ def _without(part: str) -> agreement.Scorer:
 
     def score(case: Case, answer: str) -> float:
         measured = case.measure(answer)
-        code, scoring = case.index.code, case.grading.key["scoring"]
+        code, scoring = case.index.code, verify.SCORING
         credit = measured["identifiers"]
         if part == "said":
             credit = {
@@ -182,7 +182,7 @@ def _without(part: str) -> agreement.Scorer:
         }
         weights = {name: weight for name, weight in scoring["weights"].items() if name != part}
         components = {"keyword_overlap": known, **{name: known * value for name, value in others.items()}}
-        return verify.weighted(components, weights)
+        return verify.weigh(components, weights)
 
     return score
 

@@ -17,9 +17,8 @@ KEY: dict[str, Any] = {
         "shop/basket.py": ["read_basket", "write_basket"],
         "web/cart.spec.ts": ["render"],
     },
-    "edges": [],
 }
-FILES_KEY: dict[str, Any] = {"measure": "f1", "items": FILES, "names": {}, "edges": []}
+FILES_KEY: dict[str, Any] = {"measure": "f1", "items": FILES, "names": {}}
 
 # Each of a line: `{path}` and `{name}` stand for an item's.
 LINES = (

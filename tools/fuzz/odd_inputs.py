@@ -50,7 +50,6 @@ CONFIG = (
     "name: c0\nmodel: claude-sonnet-5-5\nmax_turns: 3\nclaude_md: |\n  Read.\nallowed_tools: [Read, mcp__s]\n"
     "mcp_config: {mcpServers: {s: {command: cat, args: [a], env: {A: b}}}}\nenv: {A: b}\nmax_budget_usd: 2.0\n"
 )
-SCORING = REPOSITORY / "docs" / "VERIFIER.md"
 
 
 def tried(minutes: float, rng: random.Random, place: Path) -> list[Fault]:
@@ -153,10 +152,6 @@ def _make_pipeline(base: Path) -> list[Case]:
         shutil.copy(path, base / "data/output/scenarios")
     project = next(p for p in (sample / "generated").iterdir() if scenarios[0].name.startswith(p.name))
     shutil.copytree(project, base / "data/generated" / project.name)
-    page = SCORING.read_text(encoding="utf-8")
-    (base / "scoring.toml").write_text(
-        page.split("```toml\n")[1].split("```")[0] if "```toml" in page else "[weights]\n"
-    )
     (base / "criteria.toml").write_text(
         "top_n = 2\n[weights]\nfiles = 0.3\n[category_bonuses]\nbug_investigation = 0.5\n"
     )
@@ -175,7 +170,6 @@ def _make_pipeline(base: Path) -> list[Case]:
         (["dataset.jsonl"], [*generate, "--output_dir", "new"]),
         (["languages.toml"], [*generate, "--output_dir", "new", "--languages", "languages.toml"]),
         (["selected.json"], [*generate, "--output_dir", "new", "--selected_tasks", "selected.json"]),
-        (["scoring.toml"], [*generate, "--output_dir", "new", "--scoring", "scoring.toml"]),
     ]
 
 

@@ -15,7 +15,6 @@ def build(
     language: Language,
     files: Iterable[Source],
     *,
-    with_tests: bool = False,
     mentions: bool = True,
     together: bool = False,
 ) -> Index:
@@ -23,7 +22,6 @@ def build(
 
     Args:
         files: sorted by path, without tests; with those left out, and manifests.
-        with_tests: also read tests inside the files (Rust's `#[cfg(test)]`).
         mentions: False to read only definitions.
         together: whether each top folder is a repository of its own.
     """
@@ -41,8 +39,7 @@ def build(
             index.left_out["wrapped in a Markdown fence" if fenced else "with parse errors"] += 1
             _muddy(index, text)
             continue
-        reader = Reader(index, path, text, tree.root_node, with_tests=with_tests)
-        reader.read(mentions=mentions)
+        Reader(index, path, text, tree.root_node).read(mentions=mentions)
     _finish(index)
     return index
 

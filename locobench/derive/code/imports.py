@@ -10,7 +10,7 @@ WHOLE, EVERYTHING, DEFAULT, VALUE, EFFECT, OTHER = "", "*", "default", "=", "!",
 """Instead of a name: the module itself, all of its names, an ES module's default export, what CommonJS's `require`
 returns, nothing, and a use of a module that is not followed."""
 
-Taken = tuple[str, str, str]
+ImportedName = tuple[str, str, str]
 """Module, name in it, local name."""
 
 
@@ -25,13 +25,13 @@ class Import(NamedTuple):
     """What the file calls it, or exports it as; "" if it has no name of its own."""
 
 
-def taken(language: str, statement: str) -> Iterator[Taken]:
+def parse_import(language: str, statement: str) -> Iterator[ImportedName]:
     """Yield what a statement takes from which modules."""
     if parse := _PARSERS.get(language):
         yield from parse(statement)
 
 
-def _python(statement: str) -> Iterator[Taken]:
+def _python(statement: str) -> Iterator[ImportedName]:
     text = re.sub(r"#[^\n]*|[()\\]", " ", statement)
     if found := re.match(r"\s*from\s+(\.*)\s*([\w.]*)\s+import\s+(.*)", text, re.DOTALL):
         dots, module, names = found.groups()
@@ -68,7 +68,7 @@ _WHOLE_EXPORT = re.compile(
 )
 
 
-def _script(statement: str) -> Iterator[Taken]:
+def _script(statement: str) -> Iterator[ImportedName]:
     text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", statement, flags=re.DOTALL) if "/" in statement else statement
     if found := re.match(r"import\s+([\w$]+)\s*=\s*(?:require\s*\(\s*" + _QUOTED + ")?", text):
         yield found[2] or "", VALUE if found[2] else OTHER, found[1]
@@ -102,12 +102,12 @@ def _script(statement: str) -> Iterator[Taken]:
         if module and found["names"] is not None and not found["names"].strip():
             yield module, EFFECT, ""
     elif found := _CALLED.search(text):
-        yield from _called(found["left"] or "", found["how"], found[3], found["rest"].strip().rstrip(";"))
+        yield from _parse_call(found["left"] or "", found["how"], found[3], found["rest"].strip().rstrip(";"))
     elif found := re.search(r"\(\s*" + _QUOTED, text):
         yield found[1], OTHER, ""
 
 
-def _called(left: str, how: str, module: str, rest: str) -> Iterator[Taken]:
+def _parse_call(left: str, how: str, module: str, rest: str) -> Iterator[ImportedName]:
     """Yield what `left = require(module) rest` takes."""
     if not left:
         yield module, OTHER, ""
@@ -122,7 +122,7 @@ def _called(left: str, how: str, module: str, rest: str) -> Iterator[Taken]:
         yield module, OTHER, left
 
 
-def _go(statement: str) -> Iterator[Taken]:
+def _go(statement: str) -> Iterator[ImportedName]:
     text = re.sub(r"//[^\n]*|/\*.*?\*/", " ", statement, flags=re.DOTALL)
     for name, path in re.findall(r'(?:([\w.]+)\s+)?["`]([^"`]+)["`]', text):
         if name == ".":
@@ -131,13 +131,13 @@ def _go(statement: str) -> Iterator[Taken]:
             yield path, WHOLE, "" if name == "import" else name
 
 
-def _java(statement: str) -> Iterator[Taken]:
+def _java(statement: str) -> Iterator[ImportedName]:
     if found := re.match(r"import\s+(?:static\s+)?([\w.\s]+?)\s*\.\s*(\w+|\*)\s*;", statement):
         module = re.sub(r"\s", "", found[1])
         yield module, found[2], "" if found[2] == "*" else found[2]
 
 
-def _csharp(statement: str) -> Iterator[Taken]:
+def _csharp(statement: str) -> Iterator[ImportedName]:
     text = re.sub(r"\s+|<.*", " ", statement.replace("global::", "")).strip(" ;")
     words = re.sub(r"^(global )?using (static |unsafe )?", "", text).replace(" ", "")
     alias, equals, target = words.rpartition("=")
@@ -148,7 +148,7 @@ def _csharp(statement: str) -> Iterator[Taken]:
         yield words, EVERYTHING, "global" if text.startswith("global ") else ""
 
 
-def _php(statement: str) -> Iterator[Taken]:
+def _php(statement: str) -> Iterator[ImportedName]:
     text = re.sub(r"\s+", " ", re.sub(r"^use\s+((function|const)\s+)?", "", statement)).strip(" ;")
     head, brace, group = text.partition("{")
     parts = group.rstrip("} ").split(",") if brace else text.split(",")
@@ -160,13 +160,13 @@ def _php(statement: str) -> Iterator[Taken]:
             yield module, name, words[-1] if len(words) == 3 else name
 
 
-def _rust(statement: str) -> Iterator[Taken]:
+def _rust(statement: str) -> Iterator[ImportedName]:
     text = re.sub(r"//[^\n]*|/\*.*?\*/", " ", statement, flags=re.DOTALL)
     text = re.sub(r"^\s*(pub(\s*\([^)]*\))?\s+)?(extern\s+crate|use)\s+", "", text).strip().rstrip(";")
     yield from _rust_tree("", re.sub(r"\s*(::|[{},])\s*", r"\1", text))
 
 
-def _rust_tree(above: str, text: str) -> Iterator[Taken]:
+def _rust_tree(above: str, text: str) -> Iterator[ImportedName]:
     path, brace, group = text.partition("{")
     if brace:
         depth, part = 0, ""
@@ -187,7 +187,7 @@ def _rust_tree(above: str, text: str) -> Iterator[Taken]:
     yield module, name, "" if name == "*" else local
 
 
-_PARSERS: dict[str, Callable[[str], Iterator[Taken]]] = {
+_PARSERS: dict[str, Callable[[str], Iterator[ImportedName]]] = {
     "python": _python, "javascript": _script, "typescript": _script, "go": _go, "java": _java, "csharp": _csharp,
     "php": _php, "rust": _rust,
 }  # fmt: skip

@@ -55,6 +55,8 @@ class Language:
     """Whether manifests tell which repository an import of a package leads to."""
     blank: str = ""
     """Regular expression for valid code that the grammar cannot parse; it is read as spaces."""
+    shared: str = ""
+    """Name of the queries and of the library's names that dialects share."""
 
     def is_test(self, path: str) -> bool:
         """Return whether a path in the repository belongs to a test."""
@@ -73,12 +75,12 @@ class Language:
 
     def queries(self, path: str) -> tuple[Query, Query]:
         """Return a file's queries for definitions and for names."""
-        return _queries(self.name, *self._grammar(path))
+        return _queries(self.name, self.shared, *self._grammar(path))
 
     @cached_property
     def library_names(self) -> frozenset[str]:
         """The names in the language and its library, which could be confused with the repository's names."""
-        return frozenset((LIBRARY_NAMES / f"{self.name}.txt").read_text(encoding="utf-8").split())
+        return frozenset((LIBRARY_NAMES / f"{self.shared or self.name}.txt").read_text(encoding="utf-8").split())
 
     def is_special(self, name: str) -> bool:
         """Return whether a function with this name is used implicitly: a constructor, an operator, an entry point."""
@@ -92,8 +94,9 @@ class Language:
 _FOLDERS = r"/(__)?(tests?|testing|specs?|testdata|fixtures?|mocks?|benchmarks?|benches|bench)(__)?/"
 _THIS = frozenset({"this"})
 # Code that is only for C++, the second half of `long long`, and macros on lines of their own.
-_MACRO_LINES = r"^[A-Z][A-Z0-9_]{3,}$"
-_C_BLANKS = r"^#\s*ifdef __cplusplus\n(?:(?!#\s*(?:else|elif|if)).*\n)*?#\s*endif|(?<=long) +long\b|" + _MACRO_LINES
+_C_BLANKS = (
+    r"^#\s*ifdef __cplusplus\n(?:(?!#\s*(?:else|elif|if)).*\n)*?#\s*endif|(?<=long) +long\b|^[A-Z][A-Z0-9_]{3,}$"
+)
 
 LANGUAGES = {
     language.name: language
@@ -109,12 +112,14 @@ LANGUAGES = {
             {"": ("tree_sitter_javascript", "language")},
             _FOLDERS + r"|[._-](test|spec)\.[mc]?jsx?$",
             _THIS, "import", constructor="constructor", special=r"toString|toJSON|valueOf|inspect", imports=True,
+            shared="script",
         ),
         Language(
             "typescript", "TypeScript", (".ts", ".tsx", ".mts", ".cts"),
             {".tsx": ("tree_sitter_typescript", "language_tsx"), "": ("tree_sitter_typescript", "language_typescript")},
             _FOLDERS + r"|[._-](test|spec|test-d|bench)\.[mc]?tsx?$|/runtime-tests/|/[^/]*-tests?/",
             _THIS, "import", constructor="constructor", special=r"toString|toJSON|valueOf", imports=True,
+            shared="script",
         ),
         Language(
             "go", "Go", (".go",), {"": ("tree_sitter_go", "language")},
@@ -147,12 +152,6 @@ LANGUAGES = {
             blank=_C_BLANKS,
         ),
         Language(
-            "cpp", "C++", (".cc", ".cpp", ".cxx", ".hpp", ".hh", ".hxx", ".h"), {"": ("tree_sitter_cpp", "language")},
-            _FOLDERS + r"|/(test[^/]*|[^/]*[_-]test)\.(cc|cpp|cxx|h|hpp)$",
-            _THIS, "anywhere", implicit_self=True, special="main|begin|end|swap|hash|format|parse",
-            blank=_MACRO_LINES,
-        ),
-        Language(
             "csharp", "C#", (".cs",), {"": ("tree_sitter_c_sharp", "language")},
             _FOLDERS + r"|/[^/]*Tests?(\.[^/]*)?/|Tests?\.cs$|/[^/]*TestSupport/",
             frozenset({"this"}), "anywhere", implicit_self=True,
@@ -168,7 +167,8 @@ def _grammar(module: str, function: str) -> Grammar:
 
 
 @cache
-def _queries(name: str, module: str, function: str) -> tuple[Query, Query]:
-    definitions, _, names = (QUERIES / f"{name}.scm").read_text(encoding="utf-8").partition(";; names\n")
-    grammar = _grammar(module, function)
-    return Query(grammar, definitions), Query(grammar, names)
+def _queries(name: str, shared: str, module: str, function: str) -> tuple[Query, Query]:
+    texts = [(QUERIES / f"{one}.scm").read_text(encoding="utf-8") for one in (shared, name) if one]
+    parts = zip(*(text.split(";; names\n") for text in texts), strict=True)
+    definitions, names = (Query(_grammar(module, function), "".join(part)) for part in parts)
+    return definitions, names

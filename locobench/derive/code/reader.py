@@ -6,7 +6,7 @@ import re
 
 from tree_sitter import Node, QueryCursor
 
-from locobench.derive.code.imports import Import, taken
+from locobench.derive.code.imports import Import, parse_import
 from locobench.derive.code.index import Index
 from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, Definition, Receiver, Role
 
@@ -23,9 +23,8 @@ _MEMBER_BYTES = frozenset(b".>:\\")
 class Reader:
     """Reads one file."""
 
-    def __init__(self, index: Index, path: str, text: bytes, root: Node, *, with_tests: bool) -> None:
+    def __init__(self, index: Index, path: str, text: bytes, root: Node) -> None:
         self.index, self.path, self.text, self.root = index, path, text, root
-        self.with_tests = with_tests
         self.number = len(index.files)
         index.files.append(path)
         index.texts.append(text)
@@ -59,7 +58,7 @@ class Reader:
             self.index.murky.update(word.decode("ascii") for word in words)
         statements = {node.byte_range: node for node in map(_statement, captured.get("source", ()))}
         for node in statements.values():
-            found = taken(self.index.language.name, self._text_of(node, most=_LONGEST_IMPORT))
+            found = parse_import(self.index.language.name, self._text_of(node, most=_LONGEST_IMPORT))
             self.index.imports += [Import(self.number, *one) for one in found]
         self._paint_rust_attributes(captured, paint)
         return paint
@@ -69,7 +68,7 @@ class Reader:
         starts = {node.start_byte for node in tests}
         variants = [node for node in captured.get("cfgmark", ()) if node.start_byte not in starts]
         # Tests come last, so that a platform-specific test counts as a test.
-        for nodes, role in ((variants, Role.UNCLEAR), ([] if self.with_tests else tests, Role.IGNORED)):
+        for nodes, role in ((variants, Role.UNCLEAR), (tests, Role.IGNORED)):
             for node in nodes:
                 owner = node.next_named_sibling
                 while owner is not None and owner.type in ("attribute_item", "line_comment", "block_comment"):
@@ -211,7 +210,7 @@ class Reader:
         around = _code(head[: -found.end()])
         if word == "super" or word == _ABOVE.get(self.index.language.name):
             return Receiver.ITSELF
-        arrow = self.index.language.name in ("c", "cpp", "php") and around.endswith(b"->")
+        arrow = self.index.language.name in ("c", "php") and around.endswith(b"->")
         if arrow or (around.endswith(b".") and not around.endswith(b"..")):
             return Receiver.COMPLEX
         if word in self.index.language.selves or self._is_own_self(word, scope):

@@ -59,34 +59,25 @@ class Scope:
     """Reason -> number of files left out."""
 
 
-def scopes(tree: Tree, *, with_tests: bool = False) -> tuple[dict[str, Scope], Counter[str]]:
+def scopes(tree: Tree) -> tuple[dict[str, Scope], Counter[str]]:
     """Return the scope of each language, and the number of files in unknown languages by suffix."""
-    is_cpp = sum(blob.path.endswith((".cc", ".cpp", ".cxx", ".hpp")) for blob in tree.blobs) > sum(
-        blob.path.endswith(".c") for blob in tree.blobs
-    )
     found: dict[str, Scope] = {}
     unknown: Counter[str] = Counter()
     manifests = [blob for blob in tree.blobs if MANIFESTS.search(blob.path) and 0 <= blob.size <= LARGEST_SOURCE]
     for blob in tree.blobs:
         suffix = posixpath.splitext(blob.path)[1]
-        language = _language(suffix, is_cpp)
+        language = next((one for one in LANGUAGES.values() if suffix in one.suffixes), None)
         if language is None:
             unknown[suffix or "without a suffix"] += 1
             continue
         scope = found.setdefault(language.name, Scope(language, beside=[*manifests]))
-        if reason := _reason(blob, language, with_tests):
+        if reason := _reason(blob, language):
             scope.left_out[reason] += 1
             if reason in _MURKY:
                 scope.beside.append(blob)
         else:
             scope.blobs.append(blob)
     return found, unknown
-
-
-def _language(suffix: str, is_cpp: bool) -> Language | None:
-    if suffix == ".h":
-        return LANGUAGES["cpp" if is_cpp else "c"]
-    return next((one for one in LANGUAGES.values() if suffix in one.suffixes), None)
 
 
 def is_read(source: Source) -> bool:
@@ -97,10 +88,10 @@ def is_read(source: Source) -> bool:
 _MURKY = ("vendored", "generated", "too large")
 
 
-def _reason(blob: Blob, language: Language, with_tests: bool) -> str:
+def _reason(blob: Blob, language: Language) -> str:
     if blob.is_link:
         return "links"
-    if not with_tests and language.is_test(blob.path):
+    if language.is_test(blob.path):
         return "tests"
     if blob.size == MISSING:
         return "content not in the repository"
@@ -118,7 +109,7 @@ def texts(repository: Repository, scope: Scope) -> Iterator[Source]:
     for blob, content in repository.contents(scope.beside):
         yield Source(blob.path, content, left_out=MANIFESTS.search(blob.path) is None)
     for blob, content in repository.contents(scope.blobs):
-        if reason := _ruled_out(blob.path, content, scope.language):
+        if reason := _why_not_read(blob.path, content, scope.language):
             scope.left_out[reason] += 1
             if reason in ("generated", "with build tags"):
                 yield Source(blob.path, content, left_out=True)
@@ -126,7 +117,7 @@ def texts(repository: Repository, scope: Scope) -> Iterator[Source]:
             yield Source(blob.path, content.removeprefix(b"\xef\xbb\xbf"))
 
 
-def _ruled_out(path: str, content: bytes, language: Language) -> str:
+def _why_not_read(path: str, content: bytes, language: Language) -> str:
     if content.startswith(LFS_MARK):
         return "LFS pointers"
     if _GENERATED.search(content[:_HEAD]):

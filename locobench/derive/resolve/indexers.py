@@ -17,8 +17,6 @@ from types import TracebackType
 
 from locobench.derive.code.tree import Repository, Tree, write_tree
 
-AUTO = Path("auto")
-"""In place of the path of an index: run the indexers that are installed."""
 LONGEST = 1800.0
 """Seconds for one indexer: scip-python takes 40 of processor time for click's 29,000 lines with its tests."""
 _ISOLATED = ("--user", "--map-root-user", "--net", "--pid", "--fork", "--kill-child=KILL")
@@ -97,7 +95,7 @@ class Indexes:
 
     def _run(self, indexer: Indexer) -> Path | str:
         """Run an indexer and return its index, or why there is none."""
-        program = self._found(indexer.program)
+        program = self._find(indexer.program)
         if program is None:
             return f"{indexer.program} is not installed (`{indexer.install}`)"
         base = Path(self._folder.name) / indexer.program
@@ -119,17 +117,17 @@ class Indexes:
                 "sed",
                 "uname",
             ):  # npm's and pnpm's launchers are shell scripts
-                if needed := self._found(name):
+                if needed := self._find(name):
                     (home / "bin" / name).symlink_to(needed)
             filled = [one.format(copy=copy, index=index, home=home) for one in indexer.arguments]
-            failure = self._watched([program, *filled], home, base / "output")
+            failure = self._run_watched([program, *filled], home, base / "output")
             if failure is None and not (index.is_file() and index.stat().st_size):
                 failure = "it wrote no index"
         except OSError as error:
             failure = error.strerror or str(error)
         return index if failure is None else f"{indexer.program} failed: {failure}"
 
-    def _watched(self, command: list[str], home: Path, output: Path) -> str | None:
+    def _run_watched(self, command: list[str], home: Path, output: Path) -> str | None:
         """Run a command for LONGEST seconds at most; return why it failed, or None."""
         # Nothing else of the user's environment: it holds keys, and settings that name programs.
         environment = {
@@ -153,12 +151,12 @@ class Indexes:
         if not code:
             return None
         lines = [line.strip() for line in output.read_bytes()[-4000:].decode("utf-8", "replace").splitlines()]
-        told = [line for line in lines if re.match(r"(\w*error|fatal)\b", line, re.IGNORECASE)] or [
+        errors = [line for line in lines if re.match(r"(\w*error|fatal)\b", line, re.IGNORECASE)] or [
             *filter(None, lines)
         ][-1:]
-        return f"exit code {code}" + (f", {told[0][:200]}" if told else "")
+        return f"exit code {code}" + (f", {errors[0][:200]}" if errors else "")
 
-    def _found(self, name: str) -> str | None:
+    def _find(self, name: str) -> str | None:
         """Return the path of a program outside the repository."""
         inside = self.repository.folder
         for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):

@@ -23,12 +23,9 @@ from locobench.shared.errors import InputError
 
 IS_DEFINITION = 1
 """A bit in `symbol_roles`."""
-MOST_MISPLACED = 0.02
-"""Largest share of definitions that may not match the source: indexers have their own names for some things."""
 _UNRESOLVED = "unresolved"
 """A local symbol without a definition: an import that the indexer cannot find, or `{name}` in TypeScript."""
 _UTF8, _UTF32 = 1, 3
-_LAST_NAME = re.compile(r"(?:`((?:[^`]|``)+)`|([\w$+-]+))(?:\([^()]*\)\.|[#.:/!])$")
 
 _FIELDS: dict[str, dict[str, tuple[int, str]]] = {
     "Index": {"documents": (2, "Document*")},
@@ -61,28 +58,20 @@ def _index_message() -> Any:
     return message_factory.GetMessageClass(pool.FindMessageTypeByName("scip.Index"))
 
 
-def read_index(path: Path, index: Index) -> Scip | None:
-    """Read a SCIP index of the same commit as `index`.
-
-    Returns:
-        A resolver, or None if the SCIP index has none of the files in `index`.
+def read_index(path: Path, index: Index) -> Scip:
+    """Read the SCIP index of the same commit as `index`.
 
     Raises:
-        InputError: it cannot be read, is not a SCIP index, or is for another commit.
+        InputError: it is not a SCIP index, or has none of the files in `index`.
     """
     try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}; --scip names an index") from None
-    try:
-        message = _index_message().FromString(content)
+        message = _index_message().FromString(path.read_bytes())
     except DecodeError:
-        raise InputError(f"{path}: no SCIP index, or a part of one; write it again with the indexer") from None
-    if not message.documents:
-        raise InputError(f"{path}: no SCIP index: it holds no document; write it again with the indexer")
+        raise InputError("not a SCIP index, or a part of one") from None
     files = set(index.files)
-    speaks_of_them = any(document.relative_path in files for document in message.documents)
-    return Scip(path, message, index) if speaks_of_them else None
+    if not any(document.relative_path in files for document in message.documents):
+        raise InputError("it has none of the files")
+    return Scip(message, index)
 
 
 class Scip:
@@ -90,7 +79,7 @@ class Scip:
 
     tier = "scip"
 
-    def __init__(self, path: Path, message: Any, index: Index) -> None:
+    def __init__(self, message: Any, index: Index) -> None:
         self.index = index
         self._rows = {(index.file[row], index.start[row]): row for row in range(len(index.name))}
         self._meant: dict[int, set[str]] = defaultdict(set)
@@ -104,24 +93,20 @@ class Scip:
         """The SCIP symbols defined anywhere in the repository."""
         numbers = {name: number for number, name in enumerate(index.files)}
         starts = {(one.file, one.name_start): one.symbol for one in index.definitions if one.symbol >= 0}
-        placed = misplaced = 0
         for document in message.documents:
-            self._defined |= {one.symbol for one in document.occurrences if one.symbol_roles & IS_DEFINITION}
+            defined = {one.symbol for one in document.occurrences if one.symbol_roles & IS_DEFINITION}
+            self._defined |= defined
             number = numbers.get(document.relative_path)
             if number is None:
                 continue
             lines = _lines(index.texts[number])
-            locals_ = {one.symbol for one in document.occurrences if one.symbol_roles & IS_DEFINITION}
             for one in document.occurrences:
                 offset = _offset(index.texts[number], lines, one.range, document.position_encoding)
                 row = self._rows.get((number, offset)) if offset is not None else None
                 if not one.symbol or one.symbol.startswith("local "):
                     if row is not None:
-                        self._meant[row].add("local" if one.symbol in locals_ else _UNRESOLVED)
+                        self._meant[row].add("local" if one.symbol in defined else _UNRESOLVED)
                     continue
-                if one.symbol_roles & IS_DEFINITION and _spans(one.range):
-                    placed += 1
-                    misplaced += not _is_there(index.texts[number], offset, one.symbol)
                 if row is None or offset is None:
                     continue
                 self._meant[row].add(one.symbol)
@@ -135,11 +120,6 @@ class Scip:
                 for related in information.relationships:
                     if related.is_implementation:
                         self._subtypes[related.symbol].add(information.symbol)
-        if misplaced > MOST_MISPLACED * max(placed, 1):
-            raise InputError(
-                f"{path}: of another commit: {misplaced} of {placed} definitions are not where it says;"
-                " index the commit that --revision names"
-            )
         told = {document.relative_path for document in message.documents if document.occurrences}
         silent = {number for path, number in numbers.items() if path not in told}
         self._murky = index.murky | {
@@ -185,7 +165,7 @@ class Scip:
                     continue  # `super().__init__` does not name the class
                 item = index.item_of(index.scope[row])
                 if item is None:
-                    raise Unclear("used where no function can be told")
+                    raise Unclear("used outside of any known function")
                 if not index.is_inside(item, symbol):
                     found.add(Item(index.file[row], item))
         return frozenset(found)
@@ -240,11 +220,6 @@ def _lines(text: bytes) -> list[int]:
     return [0, *(found.end() for found in re.finditer(rb"\n", text))]
 
 
-def _spans(place: Any) -> bool:
-    """Return whether a range is not empty; modules are defined at an empty one."""
-    return (len(place) == 3 and place[2] > place[1]) or len(place) == 4
-
-
 def _offset(text: bytes, lines: list[int], place: Sequence[int], encoding: int) -> int | None:
     if len(place) < 3 or not 0 <= place[0] < len(lines) or place[1] < 0:
         return None
@@ -257,16 +232,3 @@ def _offset(text: bytes, lines: list[int], place: Sequence[int], encoding: int) 
     if encoding == _UTF32:
         return start + len(decoded[:column].encode())
     return start + len(decoded.encode("utf-16-le")[: 2 * column].decode("utf-16-le", "ignore").encode())
-
-
-def _is_there(text: bytes, offset: int | None, symbol: str) -> bool:
-    found = _LAST_NAME.search(symbol)
-    if found is None:
-        return True  # a parameter or the like, which is not looked at
-    name = (found[1] or found[2]).replace("``", "`")
-    if offset is None:
-        return False
-    if name.startswith("<") or not re.match(r"[\w$#]+$", name) or name in ("__init__", "constructor"):
-        return True
-    shown = text[offset : offset + len(name.encode()) + 2].strip(b"'\"`#")
-    return shown.startswith(name.encode()) or re.search(r"\d+$", name) is not None

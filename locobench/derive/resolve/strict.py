@@ -66,7 +66,7 @@ class Strict:
             if self._is_use(number, row):
                 item = index.item_of(index.scope[row])
                 if item is None:
-                    raise Unclear("used where no function can be told")
+                    raise Unclear("used outside of any known function")
                 if not index.is_inside(item, number):
                     found.add(Item(index.file[row], item))
         return frozenset(found)
@@ -89,7 +89,7 @@ class Strict:
         if symbol.name in index.murky:
             raise Unclear("named in a broken file or a macro")
         if symbol.name in self._library:
-            raise Unclear("a name of the library, too")
+            raise Unclear("also a name of the library")
         if index.language.is_special(symbol.name):
             raise Unclear("used without being named")
         if len(symbol.name) < 3:
@@ -137,7 +137,7 @@ class Strict:
                 return False
             raise Unclear("also a variable or a field")
         if receiver == Receiver.COMPLEX:
-            raise Unclear("behind a receiver that nobody knows")
+            raise Unclear("called on an unknown receiver")
         if is_method:
             return self._is_method_use(number, row)
         if receiver == Receiver.NONE:
@@ -146,7 +146,7 @@ class Strict:
             raise Unclear("also an attribute")
         if self._qualifies(index.names[receiver - Receiver.FIRST_NAME], number, row):
             return True
-        raise Unclear("behind a receiver that nobody knows")
+        raise Unclear("called on an unknown receiver")
 
     def _is_apart(self, number: int, file: int) -> bool:
         """Return whether a file of another repository needs an import to use a symbol."""
@@ -183,7 +183,7 @@ class Strict:
         return file not in self._takers(index.home(index.files[symbol.file]))
 
     def _takers(self, home: str) -> set[int]:
-        """Return the files with an import that leads into a repository, or nobody knows where."""
+        """Return the files with an import that leads into a repository, or cannot be resolved."""
         if home not in self._taking:
             modules = self.modules
             assert isinstance(modules, FileModules)
@@ -209,7 +209,7 @@ class Strict:
             and self._type(word, index.file[row]) is not None
         ):
             return True
-        raise Unclear("behind a receiver that nobody knows")
+        raise Unclear("called on an unknown receiver")
 
     def _is_in_family(self, scope: int, number: int) -> bool:
         """Return whether a definition is inside the method's class or a class derived from it."""

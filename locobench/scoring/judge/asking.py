@@ -1,7 +1,4 @@
-"""Ask a judge: send one request to a model's service, retry while it is busy, and read the grade in its reply.
-
-Standard library only, Python 3.9 and newer: the file itself goes into the tests of tasks that a judge grades.
-"""
+"""Ask a judge: send one request to a model's service, retry while it is busy, and read the grade in its reply."""
 
 from __future__ import annotations
 
@@ -160,7 +157,7 @@ def _text(api: Api, reply: Any, usage: dict[str, int]) -> str:
     used = reply.get("usage")
     used = used if isinstance(used, dict) else {}
     names = ("input_tokens", "output_tokens") if api == "anthropic" else ("prompt_tokens", "completion_tokens")
-    for ours, theirs in zip(usage, names):
+    for ours, theirs in zip(usage, names, strict=True):
         value = used.get(theirs)
         usage[ours] += value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
     try:

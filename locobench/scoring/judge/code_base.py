@@ -1,7 +1,4 @@
-"""Look things up in a project's code: its lines, where each word occurs, and where definitions begin and end.
-
-Standard library only, Python 3.9 and newer: the file itself goes into the tests of tasks that a judge grades.
-"""
+"""Look things up in a project's code: its lines, where each word occurs, and where definitions begin and end."""
 
 from __future__ import annotations
 
@@ -9,11 +6,11 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
 
 from locobench.reading import NUMBERED, fold
+from locobench.scoring.code_index import LARGEST_FILE, LARGEST_PROJECT
 
-# Bytes. A larger file is data, not code; of a larger code base, only this much is read.
-LARGEST_FILE, LARGEST_PROJECT = 1 << 20, 32 << 20
 LEFT_OUT = frozenset((".git", ".hg", ".svn", "node_modules", "__pycache__"))
 # Lines: shown of a function, shown around a line outside functions, and searched upwards for a function's head.
 MOST_LINES, AROUND, FARTHEST_HEAD = 45, 3, 80
@@ -58,27 +55,23 @@ class Code:
             stem = parts[-1].partition(".")[0]
             if NUMBERED.fullmatch(stem):
                 self._ends[stem].add(path)
-        self.extensions = {os.path.splitext(path)[1] for path in self.lines} - {""}
+        self.extensions = {PurePosixPath(path).suffix for path in self.lines} - {""}
 
     @classmethod
-    def read(cls, folder: str | os.PathLike[str]) -> Code:
+    def read(cls, folder: Path) -> Code:
         """Read the text files below `folder`; links are not followed, binary and very large files are left out."""
         files: dict[str, str] = {}
         left = LARGEST_PROJECT
         for place, folders, names in os.walk(folder):
             folders[:] = sorted(set(folders) - LEFT_OUT)
             for name in sorted(names):
-                path = os.path.join(place, name)
-                if os.path.islink(path) or not os.path.isfile(path):
+                path = Path(place, name)
+                if path.is_symlink() or not path.is_file() or path.stat().st_size > min(LARGEST_FILE, left):
                     continue
-                size = os.path.getsize(path)
-                if size > min(LARGEST_FILE, left):
-                    continue
-                with open(path, "rb") as stream:
-                    content = stream.read()
+                content = path.read_bytes()
                 if b"\0" not in content[:8192]:
-                    left -= size
-                    files[os.path.relpath(path, folder).replace(os.sep, "/")] = content.decode("utf-8", "replace")
+                    left -= len(content)
+                    files[path.relative_to(folder).as_posix()] = content.decode("utf-8", "replace")
         return cls(files)
 
     def files_named(self, name: str) -> list[str]:

@@ -1,16 +1,15 @@
 """Build a judge's evidence pack: look up what an answer mentions in its code base, and show the code there.
 
-Deterministic, no model. Standard library only, Python 3.9 and newer: the file itself goes into the tests of tasks that
-a judge grades.
+Deterministic, without a model.
 """
 
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
 
 from locobench.reading import CODE, SPAN, is_compound, read_blocks
 from locobench.scoring.judge.code_base import MOST_LINES, WIDESPREAD, WORD, Code
@@ -60,7 +59,7 @@ class Statement:
                 if lines:
                     self.ranges.append((found[0], int(lines[1]), int(lines[2] or lines[1])))
                 rest = rest.replace(match[0], " ")
-            elif os.path.splitext(match[0])[1] in code.extensions and not match[0].startswith("."):
+            elif PurePosixPath(match[0]).suffix in code.extensions and not match[0].startswith("."):
                 self.unknown_files.append(match[0])
                 rest = rest.replace(match[0], " ")
         if len(self.files) == 1:
@@ -97,7 +96,7 @@ def evidence(answer: str, code: Code) -> str:
     ]
     pack = []
     for heading, lines, share in parts:
-        kept = _fitting(lines, int(budget * share))
+        kept = _cut_to(lines, int(budget * share))
         if kept:
             pack.append(f"## {heading}\n\n" + "\n".join(kept))
     left = budget - sum(len(part) + 2 for part in pack) - 20
@@ -220,7 +219,7 @@ def _excerpts(said: Iterable[Statement], code: Code, budget: int) -> list[str]:
         fresh = [n for n in range(first, last + 1) if n not in seen[path]]
         if len(fresh) < 0.5 * (last - first + 1):
             continue
-        text = _numbered(code, path, first, last)
+        text = _with_numbers(code, path, first, last)
         if len(text) + 2 > left:
             continue
         seen[path].update(range(first, last + 1))
@@ -229,14 +228,14 @@ def _excerpts(said: Iterable[Statement], code: Code, budget: int) -> list[str]:
     return chosen
 
 
-def _numbered(code: Code, path: str, first: int, last: int) -> str:
+def _with_numbers(code: Code, path: str, first: int, last: int) -> str:
     lines = code.lines[path][first - 1 : last]
     width = len(str(last))
     body = "\n".join(f"{number:>{width}} {line[:LONGEST_SHOWN_LINE]}" for number, line in enumerate(lines, first))
     return f"{path}:{first}-{last}\n```\n{body.replace('```', chr(0x2019) * 3)}\n```"
 
 
-def _fitting(lines: Iterable[str], characters: int) -> list[str]:
+def _cut_to(lines: Iterable[str], characters: int) -> list[str]:
     kept = []
     for line in lines:
         characters -= len(line) + 1

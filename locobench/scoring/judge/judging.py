@@ -1,8 +1,4 @@
-"""The prompt for a judge that grades an answer about a code base, and the checks of its reply.
-
-Standard library only, Python 3.9 and newer: the file itself goes into the tests of tasks that a judge grades, and the
-harness uses the same prompt.
-"""
+"""The prompt for a judge that grades an answer about a code base, and the checks of its reply."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""List prices of models, by model id.
-
-Standard library only, Python 3.9 and newer: the file itself goes into the tests of tasks that a judge grades.
-"""
+"""List prices of models, by model id."""
 
 from __future__ import annotations
 

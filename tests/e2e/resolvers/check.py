@@ -79,8 +79,6 @@ def anywhere(one: Finding, facts: Facts) -> set[str]:
         if one.kind == "overriders":
             return {item for item in having.values() if item}
         return {sub for sub, item in having.items() if not item}
-    if one.kind == "call_path":
-        return steps(one.extra["end"], facts)
     return users(one.target, one.depth, facts)
 
 
@@ -112,20 +110,6 @@ def users(target: str, depth: int, facts: Facts) -> set[str]:
     return found
 
 
-def steps(end: str, facts: Facts) -> set[str]:
-    """Return every step of the paths of uses to an item, as `USER -> USED`."""
-    found: set[str] = set()
-    seen, pending = {end}, [end]
-    while pending:
-        one = pending.pop()
-        for user in users(one, 1, facts):
-            if facts.kind(user) in FUNCTIONS:
-                found.add(f"{user} -> {one}")
-                pending += {user} - seen
-                seen.add(user)
-    return found
-
-
 def is_inside(item: str, other: str) -> bool:
     return item == other or item.startswith(other + ".")
 
@@ -136,9 +120,8 @@ def resolver_of(repository: Repository, index: Index, *, by_index: bool) -> Reso
         return Strict(index)
     with Indexes(repository, repository.tree(repository.commit())) as indexes:
         path, said = indexes.index(index.language.name)
-        resolver = read_index(path, index) if path else None
-    assert resolver, said
-    return resolver
+        assert path, said
+        return read_index(path, index)
 
 
 def findings_of(repository: Repository, language: str, most: int, *, by_index: bool = False) -> list[Finding]:
@@ -161,8 +144,6 @@ def compare(findings: list[Finding], facts: Facts) -> dict[str, Score]:
     scores: dict[str, Score] = defaultdict(Score)
     for one in findings:
         right, answer, score = truth(one, facts), set(one.answer), scores[one.kind]
-        if one.kind == "call_path":
-            answer = {" -> ".join(edge) for edge in one.edges}
         undecided = {item for item in right ^ answer if f"{one.target} -> {item}" in UNDECIDED}
         right, answer = right - undecided, answer - undecided
         score.questions += 1

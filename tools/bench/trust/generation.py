@@ -9,7 +9,6 @@ import shutil
 import sys
 from pathlib import Path
 
-from locobench.generate.folder import STATE_FILE
 from tests.support.suite import REPOSITORY
 from tools.bench.trust.faults import Fault, left_running
 from tools.bench.trust.kills import SIGNALS, run_killed, wrong_end
@@ -70,10 +69,10 @@ def _command(arguments: list[str]) -> list[str]:
 
 
 def _tree(root: Path) -> Tree:
-    """Everything below a folder but what generation knows of its own last run."""
+    """Everything below a folder."""
     found = {}
     for path in sorted(root.rglob("*")):
-        if path.is_file() and path.name != STATE_FILE:
+        if path.is_file():
             content = hashlib.sha256(path.read_bytes()).hexdigest()
             found[str(path.relative_to(root))] = (path.lstat().st_mode, content)
     return found

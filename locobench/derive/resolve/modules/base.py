@@ -15,7 +15,7 @@ from locobench.derive.resolve.modules.paths import stem_of
 class Modules:
     """Tells what the names that a file imports mean. What cannot be resolved leads to no symbol.
 
-    This class is for languages whose files share one space of names (C, C++).
+    This class is for languages whose files share one space of names: C.
     """
 
     def __init__(self, index: Index) -> None:
@@ -40,15 +40,14 @@ class Modules:
 
     def reaches(self, file: int, path: str, number: int) -> bool:
         """Return whether `path` before a symbol's name, in a file, leads to the symbol."""
-        return path in self.index.namespaces
+        return False
 
     def sees(self, file: int, number: int) -> bool:
         """Return whether a bare name in another file can mean the symbol."""
         symbol = self.index.symbols[number]
         one = self.index.definitions[symbol.definitions[0]]
         head = self.index.texts[symbol.file][one.start : one.name_start]
-        is_header = self.index.files[symbol.file].endswith((".h", ".hh", ".hpp", ".hxx"))
-        return is_header or "." in symbol.qualified or re.search(rb"\bstatic\b", head) is None
+        return self.index.files[symbol.file].endswith(".h") or re.search(rb"\bstatic\b", head) is None
 
     def is_renamed(self, number: int) -> bool:
         """Return whether other files may use the symbol under a name of their own choice."""
