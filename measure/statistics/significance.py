@@ -113,7 +113,7 @@ class _SignFlips:
 
 
 @dataclass(frozen=True)
-class Corrected:
+class CorrectedTest:
     """One of several tests, corrected for their number by Holm's procedure."""
 
     p: float
@@ -125,7 +125,7 @@ class Corrected:
 
 def sign_flip_tests(
     samples: Sequence[tuple[Sequence[float], Sequence[Hashable]]], alpha: float = ALPHA
-) -> list[Corrected]:
+) -> list[CorrectedTest]:
     """Return `sign_flip_test` of several samples of differences and clusters, corrected for their number.
 
     `alpha` is the chance that any is rejected when nothing changed, 0 to 1.
@@ -133,7 +133,7 @@ def sign_flip_tests(
     tests = [_SignFlips(*sample) for sample in samples]
     ps = [test.p.two_sided for test in tests]
     return [
-        Corrected(p, adjusted, test.interval(1 - level))
+        CorrectedTest(p, adjusted, test.interval(1 - level))
         for test, p, adjusted, level in zip(tests, ps, holm(ps), holm_levels(ps, alpha), strict=True)
     ]
 
