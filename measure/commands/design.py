@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
@@ -173,10 +173,18 @@ def plan(
     for path in filter(None, (*files.values(), overlay)):
         if path.exists():
             raise InputError(f"{path} exists; name another folder with -o, or remove it")
-    folders = _whole_tasks(tasks)
+    tomls = _whole_tasks(tasks)
+    for name, toml in tomls.items():
+        if toml.environment.mcp_servers:
+            raise InputError(
+                f"{tasks / name}: brings MCP servers of its own, so both jobs would have them;"
+                " generate the tasks without --mcp_config"
+            )
     if remote:
-        _check_remote(remote, folders, {server.name for servers in jobs.values() for server in servers})
-    count, arms = len(folders), len(jobs)
+        _check_remote(remote, tomls, {server.name for servers in jobs.values() for server in servers})
+    repositories = {toml.metadata.repository for toml in tomls.values()} - {""}
+    claim = claim_beforehand(len(repositories)) if repositories else "not known: the tasks name no repository"
+    count, arms = len(tomls), len(jobs)
     earlier = _earlier_runs(source, model) if source else []
     usd = _usd_of_all_arms(earlier, arms)
     attempts = _attempts(count, usd, budget_usd)
@@ -203,7 +211,7 @@ def plan(
         f"trials:  {trials}\n"
         f"dollars: {dollars}, of ${budget_usd:.2f}; Harbor itself stops at no budget\n"
         f"power:   {_power_text(earlier, count, attempts, arms, margin)}\n"
-        f"claim:   {_claim_text(folders)}\n"
+        f"claim:   {claim}\n"
     )
     say("Run, from this folder:")
     if ":" in agent and (places := os.environ.get("PYTHONPATH")):
@@ -218,24 +226,20 @@ def plan(
     say(f"  {HARNESS} compare {' '.join(shlex.quote(f'jobs/{name}') for name in jobs)} --html report.html")
 
 
-def _whole_tasks(path: Path) -> list[Path]:
-    """Return the folders of the whole tasks; Harbor skips the others.
-
-    InputError if there are none, one cannot be read, or one has its own MCP servers, which both arms would get.
-    """
-    whole = _folders(path)
-    for folder in whole:
-        if TaskToml.read(folder).environment.mcp_servers:
-            raise InputError(
-                f"{folder}: brings MCP servers of its own, so both jobs would have them;"
-                " generate the tasks without --mcp_config"
-            )
-    return whole
+def _whole_tasks(path: Path) -> dict[str, TaskToml]:
+    """Read the whole tasks of a folder, by name; Harbor skips the others. InputError if there is none."""
+    folders = task_folders(path)
+    if folders == [path]:
+        raise InputError(f"{path}: a single task; name the folder that holds the tasks")
+    whole = [folder for folder in folders if all((folder / needed).exists() for needed in NEEDED)]
+    if not whole:
+        raise InputError(f"{path}: holds no task; name the folder that {GENERATE} wrote")
+    return {folder.name: TaskToml.read(folder) for folder in whole}
 
 
-def _check_remote(path: Path, tasks: Sequence[Path], servers: set[str]) -> None:
-    """Raise InputError unless a folder holds the same tasks, without the code and with exactly these servers."""
-    here, there = ({folder.name: TaskToml.read(folder) for folder in some} for some in (tasks, _folders(path)))
+def _check_remote(path: Path, here: Mapping[str, TaskToml], servers: set[str]) -> None:
+    """Raise InputError unless a folder holds the tasks `here`, without the code and with exactly these servers."""
+    there = _whole_tasks(path)
     cure = f"write it with {GENERATE} --closed_book --mcp_config, from the same tasks"
     if unlike := sorted(here.keys() ^ there.keys()):
         raise InputError(f"{path}: --remote: not the same tasks, such as {unlike[0]}; {cure}")
@@ -246,23 +250,6 @@ def _check_remote(path: Path, tasks: Sequence[Path], servers: set[str]) -> None:
             raise InputError(f"{path}: --remote: {name} differs in more than the way to the code; {cure}")
         if {server.name for server in toml.environment.mcp_servers} != servers:
             raise InputError(f"{path}: --remote: {name} has other servers than --mcp-config; {cure}")
-
-
-def _folders(path: Path) -> list[Path]:
-    """Return the folders of the whole tasks; InputError if there is none."""
-    folders = task_folders(path)
-    if folders == [path]:
-        raise InputError(f"{path}: a single task; name the folder that holds the tasks")
-    whole = [folder for folder in folders if all((folder / needed).exists() for needed in NEEDED)]
-    if not whole:
-        raise InputError(f"{path}: holds no task; name the folder that {GENERATE} wrote")
-    return whole
-
-
-def _claim_text(folders: Sequence[Path]) -> str:
-    """Say what a comparison over the tasks is about, by the repositories that they name."""
-    named = {TaskToml.read(folder).metadata.repository for folder in folders} - {""}
-    return claim_beforehand(len(named)) if named else "not known: the tasks name no repository"
 
 
 def _earlier_runs(source: Path, model: str | None) -> list[EvalResult]:
@@ -310,9 +297,9 @@ def _power_text(earlier: Sequence[EvalResult], tasks: int, attempts: int, arms: 
         return "not known (the earlier results hold no two measured runs of a task)"
     sd, alpha = noise.sd(EFFECT, attempts), _alpha(arms)
     least = minimal_detectable_effect(sd / math.sqrt(tasks), tasks, alpha / 2)
-    found = "" if least is None or least > 1 else f", and in 80 % of cases one of {100 * least:.1f} points"
+    found = "" if least is None or least > 1 else f", 80 % to find one of {100 * least:.1f} points"
     chance, good = paired_power(EFFECT, sd, tasks, alpha / 2), _as_good(noise, margin, tasks, attempts, alpha)
     return (
-        f"{100 * chance:.0f} % to find a {metric_name(noise.metric)} {100 * EFFECT:g} points higher or lower{found}; "
-        f"{100 * good:.0f} % to show that none is larger than {100 * margin:g} points, if so"
+        f"{100 * chance:.0f} % to find a difference of {100 * EFFECT:g} points ({metric_name(noise.metric)}){found}, "
+        f"{100 * good:.0f} % to show that none exceeds {100 * margin:g} points, if so"
     )

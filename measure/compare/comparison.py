@@ -68,7 +68,7 @@ class Pair:
     @cached_property
     def units_as_zero(self) -> list[UnitComparison]:
         """The same with every lost run at 0."""
-        if all(run.measured for _, arm in self.labelled for run in arm):
+        if not any(arm.lost - arm.missing for arm in (self.loss.a, self.loss.b)):
             return self.units
         return pair_units(*self.runs(0.0, 0.0), self.metric)
 

@@ -61,7 +61,7 @@ def decide(
     if fixed_tasks:
         these_tasks = significance.stratified_test([unit.values for unit in judged])
         moved = [unit.difference for unit in judged if abs(unit.difference) > TIE]
-        verdict = _called(fmean(moved or [0.0]), these_tasks, WORSE_ALPHA * share, BETTER_ALPHA * share, threshold)
+        verdict = _verdict_by(fmean(moved or [0.0]), these_tasks, WORSE_ALPHA * share, BETTER_ALPHA * share, threshold)
         decided = {unit.verdict for unit in judged if unit.verdict.decided}
         if decided and not verdict.decided:
             verdict = Verdict.REGRESSION if Verdict.REGRESSION in decided else Verdict.IMPROVEMENT
@@ -134,7 +134,7 @@ def as_good(interval: Interval | None, margin: float, tasks: int) -> bool:
     return no_worse(interval, margin, tasks) and interval is not None and round(interval.high, 3) <= margin
 
 
-def _called(difference: float, p: OneSided, worse: float, better: float, threshold: float) -> Verdict:
+def _verdict_by(difference: float, p: OneSided, worse: float, better: float, threshold: float) -> Verdict:
     if p.less <= worse and difference < -threshold:
         return Verdict.REGRESSION
     return Verdict.IMPROVEMENT if p.greater <= better and difference > threshold else Verdict.NO_EVIDENCE
@@ -147,7 +147,7 @@ def _judge_units(units: Sequence[UnitComparison], threshold: float, q: float) ->
     greater = significance.discrete_benjamini_hochberg([p.greater for p in tests], [p.steps_greater for p in tests])
     for unit, p, down, up in zip(units, tests, less, greater, strict=True):
         adjusted = OneSided(down, up, p.attainable)
-        verdict = _called(unit.difference, adjusted, q, q, threshold)
+        verdict = _verdict_by(unit.difference, adjusted, q, q, threshold)
         yield unit.model_copy(update={"verdict": verdict, "p": p, "adjusted": adjusted})
 
 

@@ -89,14 +89,14 @@ def find_headroom(
         more = (change * (1 - mean_a - mean_b) - change**2) / runs_b if is_rate else 0.0
         return math.sqrt(max(error**2 + more, 0.0)) / (1 - lost)
 
-    def solved(arm: int) -> tuple[int, int]:
+    def count_solved(arm: int) -> tuple[int, int]:
         """Return the number of tasks that an arm solved in every run, and in none."""
         tasks: dict[str, list[float]] = defaultdict(list)
         for unit in units:
             tasks[unit.key.task_id] += unit.by("pass_rate").values[arm]
         return sum(min(runs) == 1 for runs in tasks.values()), sum(max(runs) == 0 for runs in tasks.values())
 
-    (always_a, never_a), (always_b, never_b) = solved(0), solved(1)
+    (always_a, never_a), (always_b, never_b) = count_solved(0), count_solved(1)
     return Headroom(
         tasks=whole["tasks"],
         always_a=always_a,

@@ -123,6 +123,8 @@ def by_quartile(units: Sequence[UnitComparison]) -> list[UnitComparison]:
             for quarter, values in quarters.items():
                 span = f"{numbers[values[0]]:,.10g} to {numbers[values[-1]]:,.10g}"
                 names |= {(name, value): f"Q{quarter + 1}: {span}" for value in values}
+    if not names:
+        return list(units)
     return [
         unit.model_copy(update={"groups": {name: names.get((name, v), v) for name, v in unit.groups.items()}})
         for unit in units

@@ -36,7 +36,7 @@ def change_text(measure: Measure) -> str:
     if not measure.tasks:
         return UNKNOWN
     if not measure.relative:
-        return _signed(measure.name, measure.difference)
+        return _with_sign(measure.name, measure.difference)
     ratio = 1 + measure.difference
     return f"x {ratio:.1f}" if ratio >= TIMES_FROM else f"{100 * measure.difference:+.0f} %"
 
@@ -47,13 +47,13 @@ def change_interval(measure: Measure) -> str:
         return interval_text(measure.interval)
     low, high = measure.interval.low, measure.interval.high
     if not measure.relative:
-        return f"{_signed(measure.name, low)} to {_signed(measure.name, high)}"
+        return f"{_with_sign(measure.name, low)} to {_with_sign(measure.name, high)}"
     if 1 + high >= TIMES_FROM:
         return f"x {1 + low:.1f} to {1 + high:.1f}"
     return f"{100 * low:+.0f} to {100 * high:+.0f} %"
 
 
-def _signed(name: str, difference: float) -> str:
+def _with_sign(name: str, difference: float) -> str:
     if name not in FORMATS:
         return points(difference)
     return f"{'-' if difference < 0 else '+'}{value_text(name, abs(difference))}"

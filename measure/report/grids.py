@@ -65,26 +65,26 @@ def metrics_grid(comparison: Comparison) -> Grid:
         f"{100 * comparison.confidence:.3g} %",
         "tasks",
     )
-    rows = tuple(_measured(m, p=False) for m in comparison.metrics)
+    rows = tuple(_measure_row(m, p=False) for m in comparison.metrics)
     return Grid("Means over tasks", columns, 3, rows)
 
 
 def costs_grid(comparison: Comparison) -> Grid:
     """Show what a run needed in both arms, with the change and its interval after Holm's correction."""
-    return _corrected("A run needed", "change", comparison, comparison.costs)
+    return _measures_grid("A run needed", "change", comparison, comparison.costs)
 
 
 def reach_grid(comparison: Comparison) -> Grid:
     """Show how both arms reached the files that the answers name, likewise."""
-    return _corrected("To the files of the answer", "difference", comparison, comparison.reach)
+    return _measures_grid("To the files of the answer", "difference", comparison, comparison.reach)
 
 
-def _corrected(title: str, change: str, comparison: Comparison, measures: Sequence[Measure]) -> Grid:
+def _measures_grid(title: str, change: str, comparison: Comparison, measures: Sequence[Measure]) -> Grid:
     columns = ("", comparison.label_a, comparison.label_b, change, f"{LEVEL} of all", "p (Holm)", "tasks")
-    return Grid(title, columns, 3, tuple(map(_measured, measures)))
+    return Grid(title, columns, 3, tuple(map(_measure_row, measures)))
 
 
-def _measured(m: Measure, *, p: bool = True) -> Row:
+def _measure_row(m: Measure, *, p: bool = True) -> Row:
     cells = (measure_name(m.name), value_text(m.name, m.mean_a), value_text(m.name, m.mean_b), change_text(m))
     corrected = (p_text(m.adjusted_p),) if p else ()
     tone: Tone = "" if not m.changed else "clear" if not m.relative else "good" if m.difference < 0 else "bad"

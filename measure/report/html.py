@@ -20,8 +20,7 @@ from measure.compare.verdicts import ArmsComparison, Comparison, UnitComparison,
 from measure.records import EvalResult
 from measure.report import grids
 from measure.report.forest import forest
-from measure.secrets.redaction import REDACTED
-from measure.secrets.shapes import replace_shapes
+from measure.secrets.redaction import redact_text
 from measure.statistics.estimates import TIE
 from measure.summary import wording as words
 from measure.summary.metrics import AggregatedMetrics, aggregate
@@ -120,11 +119,6 @@ def render(arms: Sequence[tuple[str, Sequence[EvalResult]]], found: ArmsComparis
     )
 
 
-def _redacted(text: str) -> str:
-    """Take out what looks like a secret: Harbor's trials are read as they are."""
-    return replace_shapes(text, REDACTED)
-
-
 def _breakable(text: str) -> Markup:
     """Let a narrow column break names between their parts rather than within a word."""
     return Markup("<wbr>").join(re.split(r"(?<=\w[_/.+-])(?=\w)", text))
@@ -146,6 +140,6 @@ def _environment() -> Environment:
     )
     names = {"wording": wording, "words": words, "sentences": sentences, "grids": grids, "harness": HARNESS}
     environment.globals |= names
-    filters = {"groupby_in_order": _groupby_in_order, "breakable": _breakable, "redacted": _redacted}
+    filters = {"groupby_in_order": _groupby_in_order, "breakable": _breakable, "redacted": redact_text}
     environment.filters |= filters
     return environment

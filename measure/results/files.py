@@ -88,21 +88,21 @@ SEARCHED: dict[type[BaseModel], tuple[str, ...]] = {
 
 def without_secrets(result: EvalResult, redactor: Redactor) -> EvalResult:
     """Remove secrets from a result, since agents print their environment and write it to files."""
-    trace = _cleaned(result.trace, redactor)
+    trace = _clean(result.trace, redactor)
     return grades_without_secrets(result.model_copy(update={"trace": trace}), redactor)
 
 
 def grades_without_secrets(result: EvalResult, redactor: Redactor) -> EvalResult:
     """Remove secrets from the grades of a result; the rest stays as it was."""
-    return result.model_copy(update={"grades": _cleaned(result.grades, redactor)})
+    return result.model_copy(update={"grades": _clean(result.grades, redactor)})
 
 
-def _cleaned(value: Any, redactor: Redactor) -> Any:
+def _clean(value: Any, redactor: Redactor) -> Any:
     if isinstance(value, BaseModel):
-        fields = {name: _cleaned(getattr(value, name), redactor) for name in SEARCHED[type(value)]}
+        fields = {name: _clean(getattr(value, name), redactor) for name in SEARCHED[type(value)]}
         return value.model_copy(update=fields)
     if isinstance(value, list):
-        return [_cleaned(item, redactor) for item in value]
+        return [_clean(item, redactor) for item in value]
     return redactor.json(value)
 
 

@@ -45,8 +45,7 @@ from measure.results.endings import ERROR_CHARS, ending_of
 from measure.results.files import with_run_indices
 from measure.results.reach import reach_in
 from measure.results.reruns import join_jobs
-from measure.secrets.redaction import REDACTED
-from measure.secrets.shapes import replace_shapes
+from measure.secrets.redaction import redact_text
 
 NOT_A_CONFIG = {"model_name", "n_concurrent", "concurrency_group"}
 """Keys that do not make a config another one: a result names the model separately."""
@@ -198,7 +197,7 @@ def _result(trial: TrialRecord, reward: float | None, key: str, config_name: str
 
 def _excerpt(text: str) -> str:
     """Return the start of what an agent or a tool said, without secrets, since reports quote it."""
-    return replace_shapes(text, REDACTED)[:ERROR_CHARS]
+    return redact_text(text)[:ERROR_CHARS]
 
 
 def _usage(spent: AgentResult) -> TokenUsage | None:

@@ -21,7 +21,7 @@ def same_names(arms: Sequence[Arm], prefixes: Sequence[str]) -> list[Arm]:
     """
     found: list[Arm] = []
     for label, runs in arms:
-        new = {task: _stripped(task, prefixes) for task in sorted(_tasks(runs))}
+        new = {task: _without_prefix(task, prefixes) for task in sorted(_tasks(runs))}
         if found:
             new |= _alike(new, _tasks(found[0][1]))
         olds: dict[str, list[str]] = defaultdict(list)
@@ -38,7 +38,7 @@ def _tasks(runs: Iterable[EvalResult]) -> set[str]:
     return {run.task_id for run in runs}
 
 
-def _stripped(task: str, prefixes: Sequence[str]) -> str:
+def _without_prefix(task: str, prefixes: Sequence[str]) -> str:
     prefix = next((prefix for prefix in prefixes if task.startswith(prefix) and task != prefix), "")
     return task.removeprefix(prefix)
 

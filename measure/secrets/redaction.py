@@ -91,9 +91,9 @@ class Redactor:
         for secret in self._secrets:
             text = text.replace(secret, REDACTED)
         if self._secrets:
-            text = _replaced(text, WRAPPED, self._squeezed)
-            text = _replaced(text, HEXADECIMAL, self._bytes, fold=True)
-            text = _replaced(text, DUMP, self._bytes, fold=True, to=LINE_END)
+            text = _replace_forms(text, WRAPPED, self._squeezed)
+            text = _replace_forms(text, HEXADECIMAL, self._bytes, fold=True)
+            text = _replace_forms(text, DUMP, self._bytes, fold=True, to=LINE_END)
             if len(text) >= SHORTEST_CUT:
                 text = self._without_pieces(text)
         return text
@@ -104,9 +104,9 @@ class Redactor:
         parts = []
         for (_, start), (end, after) in pairwise(edges):
             part = text[start:end]
-            if kept := max((_shared(part, form) for form in self._secrets), default=0):
+            if kept := max((_overlap(part, form) for form in self._secrets), default=0):
                 part = part[:-kept] + REDACTED
-            if kept := max((_shared(form, part) for form in self._secrets), default=0):
+            if kept := max((_overlap(form, part) for form in self._secrets), default=0):
                 part = REDACTED + part[kept:]
             parts += [part, text[end:after]]
         return "".join(parts)
@@ -124,7 +124,7 @@ class Redactor:
         return self(value)
 
 
-def _shared(first: str, second: str) -> int:
+def _overlap(first: str, second: str) -> int:
     """Return with how many characters the first text ends as the second begins; 0 for fewer than SHORTEST_PIECE."""
     longest = min(len(first), len(second))
     if second[:SHORTEST_PIECE] not in first[-longest:]:
@@ -133,7 +133,7 @@ def _shared(first: str, second: str) -> int:
     return next((length for length in lengths if first.endswith(second[:length])), 0)
 
 
-def _replaced(
+def _replace_forms(
     text: str,
     between: re.Pattern[str],
     forms: Iterable[str],

@@ -50,8 +50,8 @@ class Shift:
 
     p: OneSided
     interval: Interval | None
-    """All shifts that the test does not reject; zero lies outside exactly when the test rejects it. None when
-    nothing moved, or with too few clusters for any outcome to be rejected."""
+    """All shifts that the test does not reject; zero is outside exactly when the test rejects it. None when nothing
+    moved, or with too few clusters for any outcome to be rejected."""
 
 
 def sign_flip_test(
@@ -65,7 +65,7 @@ def sign_flip_test(
     with the observed one count half, since few runs make many ties and a full count would halve the level.
 
     The interval holds every shift that is not rejected when subtracted from all differences. A pattern is then as
-    extreme as the observed one exactly when the mean of its flipped differences lies beyond the shift. So the ends
+    extreme as the observed one exactly when the mean of its flipped differences is beyond the shift. So the ends
     are quantiles of the means of random subsets (Hartigan 1969, "Using Subsample Values as Typical Values",
     JASA 64, 1303-1317).
 
@@ -74,32 +74,46 @@ def sign_flip_test(
         clusters: the cluster of each task; a cluster's tasks change sign together. By default, each task is its own.
         confidence: level of the interval, 0 to 1.
     """
-    values = np.asarray(differences, dtype=float)
-    sums, sizes = cluster_sums(values, clusters)
-    moved = int(np.count_nonzero(np.abs(sums) > TIE))
-    if moved == 0:
-        return Shift(OneSided(0.5, 0.5, 1.0), None)
-    flips = _flips(len(sums))
-    both = np.column_stack((sums, sizes))
-    tops, weights = np.concatenate(
-        [flips[at : at + CHUNK].astype(float) @ both for at in range(0, len(flips), CHUNK)]
-    ).T
-    means = np.sort(tops[weights > 0] / weights[weights > 0])
-    total = len(flips) + (len(sums) > EXACT_SIGN_FLIPS)
-    unflipped = total - len(means)  # ties with the observed mean, whatever the shift
-    below = int(np.searchsorted(means, -TIE))
-    tied = (int(np.searchsorted(means, TIE)) - below + unflipped) / 2
-    above = total - unflipped - int(np.searchsorted(means, TIE))
-    p = OneSided((above + tied) / total, (below + tied) / total, max(2.0**-moved, 1 / total))
-    tail = (1 - confidence) / 2
-    if 2.0 ** -len(sums) > tail:
-        return Shift(p, None)
-    at = max(0, math.floor(tail * total - unflipped / 2))
-    return Shift(p, Interval(float(means[at]), float(means[-1 - at])))
+    flips = _SignFlips(differences, clusters)
+    return Shift(flips.p, flips.interval(confidence))
+
+
+class _SignFlips:
+    """The mean of the flipped differences under every sign pattern."""
+
+    def __init__(self, differences: Sequence[float], clusters: Sequence[Hashable]) -> None:
+        sums, sizes = cluster_sums(np.asarray(differences, dtype=float), clusters)
+        self._count, self._moved = len(sums), int(np.count_nonzero(np.abs(sums) > TIE))
+        if self._moved == 0:
+            return
+        flips, both = _flips(len(sums)), np.column_stack((sums, sizes))
+        tops, weights = np.concatenate(
+            [flips[at : at + CHUNK].astype(float) @ both for at in range(0, len(flips), CHUNK)]
+        ).T
+        self._means = np.sort(tops[weights > 0] / weights[weights > 0])
+        self._total = len(flips) + (len(sums) > EXACT_SIGN_FLIPS)
+        self._unflipped = self._total - len(self._means)
+        """Patterns that tie with the observed mean for every shift."""
+
+    @property
+    def p(self) -> OneSided:
+        if self._moved == 0:
+            return OneSided(0.5, 0.5, 1.0)
+        below, up_to = np.searchsorted(self._means, (-TIE, TIE))
+        tied = (int(up_to - below) + self._unflipped) / 2
+        above, total = len(self._means) - int(up_to), self._total
+        return OneSided((above + tied) / total, (int(below) + tied) / total, max(2.0**-self._moved, 1 / total))
+
+    def interval(self, confidence: float) -> Interval | None:
+        tail = (1 - confidence) / 2
+        if self._moved == 0 or 2.0**-self._count > tail:
+            return None
+        at = max(0, math.floor(tail * self._total - self._unflipped / 2))
+        return Interval(float(self._means[at]), float(self._means[-1 - at]))
 
 
 @dataclass(frozen=True)
-class Corrected:
+class CorrectedTest:
     """One of several tests, corrected for their number by Holm's procedure."""
 
     p: float
@@ -111,15 +125,16 @@ class Corrected:
 
 def sign_flip_tests(
     samples: Sequence[tuple[Sequence[float], Sequence[Hashable]]], alpha: float = ALPHA
-) -> list[Corrected]:
+) -> list[CorrectedTest]:
     """Return `sign_flip_test` of several samples of differences and clusters, corrected for their number.
 
     `alpha` is the chance that any is rejected when nothing changed, 0 to 1.
     """
-    ps = [sign_flip_test(*sample).p.two_sided for sample in samples]
+    tests = [_SignFlips(*sample) for sample in samples]
+    ps = [test.p.two_sided for test in tests]
     return [
-        Corrected(p, adjusted, sign_flip_test(*sample, 1 - level).interval)
-        for sample, p, adjusted, level in zip(samples, ps, holm(ps), holm_levels(ps, alpha), strict=True)
+        CorrectedTest(p, adjusted, test.interval(1 - level))
+        for test, p, adjusted, level in zip(tests, ps, holm(ps), holm_levels(ps, alpha), strict=True)
     ]
 
 

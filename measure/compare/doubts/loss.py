@@ -55,10 +55,11 @@ def find_loss(arms: Arms) -> Loss:
 def _of_arm(results: Sequence[EvalResult]) -> ArmLoss:
     batches = {run.batch.name: run.batch for run in results if run.batch}
     missing = sum(max(0, (batch.planned or 0) - (batch.present or 0)) for batch in batches.values() if batch.planned)
-    ended = [run for run in results if run.measured and run.outcome is not Outcome.COMPLETED]
+    measured = [run for run in results if run.measured]
+    ended = [run for run in measured if run.outcome is not Outcome.COMPLETED]
     return ArmLoss(
         planned=len(results) + missing,
-        lost=sum(not run.measured for run in results) + missing,
+        lost=len(results) - len(measured) + missing,
         missing=missing,
         ended=len(ended),
         without_reward=sum(not run.grades for run in ended),
