@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from locobench.harbor.record import TrialRecord, read_or_warn, read_records
-from locobench.harbor.task import EnvironmentSection
+from locobench.harbor.task import EnvironmentSection, MetadataSection
 from locobench.harbor.trial import (
     BY_NAME,
     AgentInfo,
@@ -181,18 +181,20 @@ def _result(trial: TrialRecord, reward: float | None, key: str, config_name: str
         category=about.category or about.task_category,
         difficulty=about.difficulty,
         language=about.language,
-        groups={
-            name: str(value)
-            for name in ("project_id", "context_length")
-            if (value := getattr(about, name)) not in (None, "")
-        }
-        | (about.derived.groups if about.derived else {}),
+        groups=_groups(about),
         conditions=_conditions(trial, metrics),
         batch=batch,
         pilot_runs=about.pilot_runs,
         run_id=str(trial.path.resolve()) if trial.problem else result.run_id,
         source=str(trial.path),
     )
+
+
+def _groups(about: MetadataSection) -> dict[str, str]:
+    if about.derived:
+        return about.derived.groups
+    named = {name: getattr(about, name) for name in ("project_id", "context_length")}
+    return {name: str(value) for name, value in named.items() if value not in (None, "")}
 
 
 def _excerpt(text: str) -> str:

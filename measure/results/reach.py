@@ -34,12 +34,18 @@ class Files:
         self._whole = {path for found in endings.values() for path in found}
 
     def mentioned_in(self, text: str) -> set[str]:
-        """Return the files that a text names, by path or by an ending of it such as `core/parser.py`."""
+        """Return the files that a text names: by path, with folders before it or not, or by an ending of the path.
+
+        Servers put a repository's name before a path; `core/parser.py` is such an ending.
+        """
         found = set()
         for mention in set(MENTION.findall(text.replace(WORKING_FOLDER, ""))):
             path = mention.replace("\\", "/").removeprefix("./").rstrip(".").lstrip("/")
-            if path in self._whole:
-                found.add(path)
+            parts = path.split("/")
+            whole = next((end for n in range(len(parts)) if (end := "/".join(parts[n:])) in self._whole), "")
+            # A name alone, behind folders that are none of the code base's, names no file of it.
+            if whole and (whole == path or "/" in whole):
+                found.add(whole)
             elif "." in path and path in self._by_ending:
                 found.add(self._by_ending[path])
         return found

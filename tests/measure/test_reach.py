@@ -37,6 +37,13 @@ def test_a_file_that_is_opened_by_its_path_in_the_container_is_seen() -> None:
     assert (reach.calls_to_first, reach.precision) == (1, 1.0)
 
 
+def test_a_server_puts_the_repository_s_name_before_a_path() -> None:
+    found = call("go_prometheus_hard_001/src/core/parser.py:12: def parse\nother/Makefile:1: all")
+    reach = reach_of([found], KEY, FILES)
+    assert reach is not None
+    assert (reach.recall, reach.precision) == (0.5, 1.0)
+
+
 def test_the_end_of_a_path_names_a_file_only_if_one_file_has_it() -> None:
     assert reach_of([call("core/parser.py")], KEY, FILES).recall == 0.5  # type: ignore[union-attr]
     assert reach_of([call("main.py: no such name")], KEY, FILES).recall == 0.0  # type: ignore[union-attr]
