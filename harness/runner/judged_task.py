@@ -44,17 +44,11 @@ class JudgedTask:
     def load(cls, path: Path) -> JudgedTask:
         """Read a task folder; InputError if a file of the task cannot be read."""
         metadata = _json(path / "tests/task_metadata.json")
-        truth = _json(path / "tests/ground_truth.json").get("ground_truth")
-        instruction = path / "instruction.md"
-        # A task that a judge grades has these words in judge.json; without the code, the agent's instruction differs.
-        words = {
-            "instruction": instruction.read_text(encoding="utf-8", errors="replace") if instruction.is_file() else "",
-            "criteria": as_markdown(metadata.get("evaluation_criteria")),
-            "reference": as_markdown(truth),
-            **_json(path / "tests/judge.json"),
-        }
-        name = str(metadata.get("id") or path.resolve().name)
-        return cls(path, name, *(str(words[key]) for key in ("instruction", "criteria", "reference")))
+        file = path / "instruction.md"
+        instruction = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+        criteria = as_markdown(metadata.get("evaluation_criteria"))
+        reference = as_markdown(_json(path / "tests/ground_truth.json").get("ground_truth"))
+        return cls(path, str(metadata.get("id") or path.resolve().name), instruction, criteria, reference)
 
     def pack(self, text: str) -> str:
         """Return the evidence pack of an answer or of the reference.
