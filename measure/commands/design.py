@@ -134,7 +134,7 @@ def _as_good(noise: Noise, margin: float, tasks: int, runs: int, alpha: float) -
 @click.option(
     "--remote",
     type=PATH,
-    help=f"The same tasks by {GENERATE} --closed_book --mcp_config: does the server replace a clone?",
+    help=f"The same tasks by {GENERATE} --remote_output_dir: does the server replace a clone?",
 )
 @click.option(
     "--budget-usd", required=True, type=click.FloatRange(0, min_open=True), help="Dollars for all jobs together."
@@ -240,7 +240,7 @@ def _whole_tasks(path: Path) -> dict[str, TaskToml]:
 def _check_remote(path: Path, here: Mapping[str, TaskToml], servers: set[str]) -> None:
     """Raise InputError unless a folder holds the tasks `here`, without the code and with exactly these servers."""
     there = _whole_tasks(path)
-    cure = f"write it with {GENERATE} --closed_book --mcp_config, from the same tasks"
+    cure = f"write it together with the tasks, by {GENERATE} --remote_output_dir"
     if unlike := sorted(here.keys() ^ there.keys()):
         raise InputError(f"{path}: --remote: not the same tasks, such as {unlike[0]}; {cure}")
     for name, toml in there.items():

@@ -233,14 +233,6 @@ class Batch(Record):
         return fewer or self.finished is False
 
 
-class VerifierJudge(Record):
-    """The judge that graded, as templates/tests/judge.py reports it."""
-
-    model: str = ""
-    version: str = ""
-    """Version of the prompt."""
-
-
 class VerifierMetrics(Record):
     """What a reward is made of, as this project's tasks report it in verifier/metrics.json; None: not reported."""
 
@@ -248,5 +240,3 @@ class VerifierMetrics(Record):
     """Each part of the score, 0 to 1."""
     scoring: str | None = None
     scoring_version: str | None = None
-    judge: VerifierJudge | None = None
-    """Set when the task's verifier is a judge."""

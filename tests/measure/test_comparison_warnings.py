@@ -275,14 +275,10 @@ def test_a_server_that_both_arms_called_though_nobody_listed_it_is_pointed_out()
         (("x", "1"), ("x", "2"), "The version of the judge's prompt differs between the arms: 1 against 2"),
     ],
 )
-@pytest.mark.parametrize("by_verifier", [False, True])
-def test_another_judge_or_prompt_is_a_confound_of_grades_and_of_verifiers(
-    of_a: tuple[str, str], of_b: tuple[str, str], said: str, by_verifier: bool
-) -> None:
+def test_another_judge_or_prompt_is_a_confound(of_a: tuple[str, str], of_b: tuple[str, str], said: str) -> None:
     def made(judge: tuple[str, str]) -> list[EvalResult]:
-        told = {"model": judge[0], "version": judge[1]}
-        found = {"verifier": {"judge": told}} if by_verifier else {"judge": told}
-        grade = GradeResult.model_validate({"assertion_id": "x", "passed": True, "score": 1.0, **found})
+        told = JudgeRecord(model=judge[0], version=judge[1])
+        grade = GradeResult(assertion_id="x", passed=True, score=1.0, judge=told)
         return arm(same(3), 3, grades=[grade])
 
     text = warnings(made(of_a), made(of_b))

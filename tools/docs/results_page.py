@@ -27,7 +27,6 @@ MODELS: tuple[type[BaseModel] | type[Enum], ...] = (
     results.CriterionScore,
     results.JudgeRecord,
     traces.VerifierMetrics,
-    traces.VerifierJudge,
     results.Fingerprints,
     traces.Conditions,
     traces.Batch,

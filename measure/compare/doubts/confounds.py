@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from measure.compare.pairing import Arms
 from measure.records import EvalResult, JudgeRecord
-from measure.records.traces import VerifierJudge
 from measure.summary.wording import some
 
 
@@ -76,10 +75,9 @@ def confounds(arms: Arms) -> Iterator[str]:
         )
 
 
-def _judges(run: EvalResult) -> list[JudgeRecord | VerifierJudge]:
-    """Return every judge, a verifier's too, whose grade counts in the run's score."""
-    counting = [grade for grade in run.grades if grade.weight != 0]
-    return [judge for g in counting for judge in (g.judge, g.verifier and g.verifier.judge) if judge]
+def _judges(run: EvalResult) -> list[JudgeRecord]:
+    """Return every judge whose grade counts in the run's score."""
+    return [grade.judge for grade in run.grades if grade.judge and grade.weight != 0]
 
 
 def _changed_tasks(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> list[str]:

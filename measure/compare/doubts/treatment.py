@@ -107,7 +107,7 @@ def no_way_to_the_code(arms: Arms) -> Iterator[str]:
         if cut_off and any(run.conditions.closed_book is False for run in at_hand):
             yield (
                 f"{label} had neither the code nor a server in {len(cut_off)} of {len(arm)} runs, and {other} had the "
-                "code; give its tasks a server with `run_adapter.py --closed_book --mcp_config`."
+                "code; give its tasks a server with `run_adapter.py --remote_output_dir` and `--mcp_config`."
             )
 
 
