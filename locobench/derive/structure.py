@@ -14,18 +14,7 @@ from locobench.derive.grep import Grep
 from locobench.derive.kinds import FEWEST_FILES, FEWEST_ITEMS, MOST_ITEMS
 from locobench.derive.resolve.modules import FileModules, modules_of
 from locobench.derive.resolve.resolver import Item, Resolver, Unclear
-
-# What stands behind the name of a constant that is a string: its type, `=`, and the string.
-_STRING = re.compile(rb"\s*:?[^=\"'`(]*=\s*[rbuRBU]{0,2}([\"'`])(?:(?!\1)[^\\\n]|\\.)*\1(?:\s*as\s+const)?\s*;?\s*")
-
-VALUE = re.compile(rb"(?:export\s+)?(?:default\b|(?:const|let|var|static|final|val)\s|[\w.$]+\s*(?::[^=\n]+)?=[^=])")
-"""The first line of a statement that gives a value a name, or exports it."""
-
-
-def _statement(text: bytes, offset: int) -> bytes:
-    """Return a text from the last line at or before `offset` that is not indented and closes nothing."""
-    starts = [match.start() for match in re.finditer(rb"^[^\s)\]}]", text[: offset + 1], re.MULTILINE)]
-    return text[starts[-1] :] if starts else b""
+from locobench.derive.statements import gives_a_name, is_string
 
 
 def _fits(items: int, files: int) -> bool:
@@ -72,7 +61,7 @@ class Structure:
         if symbol.kind != "constant" or {item.file for item in direct} != {symbol.file}:
             return False
         one, text = self.index.definitions[symbol.definitions[0]], self.index.texts[symbol.file]
-        return _STRING.fullmatch(text, one.name_start + len(symbol.name.encode()), one.end) is not None
+        return is_string(text[one.name_start + len(symbol.name.encode()) : one.end])
 
     def _of_users(self, number: int, direct: frozenset[Item]) -> Iterator[Finding | None]:
         kind = self.index.symbols[number].kind
@@ -122,7 +111,7 @@ class Structure:
             index.file[row] in files
             and index.scope[row] == TOP_LEVEL
             and index.role[row] == Role.REFERENCE
-            and VALUE.match(_statement(index.texts[index.file[row]], index.start[row]))
+            and gives_a_name(index.texts[index.file[row]], index.start[row])
             for row in index.mentions(name)
         )
         self.reasons["a value made at the top level of a file, whose uses may count"] += found
