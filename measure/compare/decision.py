@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from math import ceil, comb, log, log1p, prod
 from statistics import fmean
 
+import scipy
+
 from locobench.shared.claim import REPOSITORIES_FOR_ALL
 from measure.compare.verdicts import Decision, UnitComparison, Verdict
 from measure.statistics import significance
@@ -16,8 +18,10 @@ from measure.statistics.significance import OneSided
 
 MARGIN = 0.05
 """Difference of the metric, 0 to 1, up to which two arms are as good as each other, unless the user names one."""
+BROKEN = 0.9
+"""A task of several runs whose metric fell by this much broke: its runs do not vary that far."""
 UNSEEN = 0.1
-"""No arm is as good if so few tasks could miss, this often, that a share of all tasks as large as the margin broke."""
+"""Arms are as good only if a share of broken tasks as large as the margin would show so little this seldom, 0 to 1."""
 TASK_Q = 0.01
 """False discovery rate over single tasks."""
 WORSE_ALPHA, BETTER_ALPHA = 0.035, 0.01
@@ -69,7 +73,8 @@ def decide(
     else:
         verdict = beyond(shift.interval, difference, threshold)
         enough = 2.0**-count <= alpha / 2
-    if not (verdict.decided or fixed_tasks) and as_good(equivalence, asked.margin, len(differences)):
+    no_worse, no_better = _within(equivalence, asked.margin, judged)
+    if not (verdict.decided or fixed_tasks) and no_worse and no_better:
         verdict = Verdict.AS_GOOD
     elif not verdict.decided and not (judged and enough):
         verdict = Verdict.NOT_ENOUGH_DATA
@@ -79,6 +84,7 @@ def decide(
         suite=shift.p,
         interval=shift.interval,
         equivalence=equivalence,
+        no_worse=no_worse,
         these_tasks=these_tasks,
         clusters=count,
         repositories=len({unit.repository for unit in judged} - {""}),
@@ -121,17 +127,18 @@ def fewest_tasks(margin: float) -> int:
     return ceil(log(UNSEEN) / log1p(-margin))
 
 
-def no_worse(interval: Interval | None, margin: float, tasks: int) -> bool:
-    """Return whether two one-sided tests show that an arm is worse by the margin at most.
+def _within(interval: Interval | None, margin: float, units: Sequence[UnitComparison]) -> tuple[bool, bool]:
+    """Return whether two one-sided tests show an arm to be no worse, and no better, by more than the margin.
 
-    Their interval is compared to a tenth of a point, as a report prints it; the tasks have to suffice as well.
+    Their interval is compared to a tenth of a point, as a report prints it. Besides, so few tasks must have broken
+    (or been repaired) that no more would be seen in UNSEEN of cases at most, if a share `margin` of all tasks had.
     """
-    return interval is not None and round(interval.low, 3) >= -margin and tasks >= fewest_tasks(margin)
-
-
-def as_good(interval: Interval | None, margin: float, tasks: int) -> bool:
-    """Return whether the two tests show that an arm is neither worse nor better by more than the margin."""
-    return no_worse(interval, margin, tasks) and interval is not None and round(interval.high, 3) <= margin
+    repeated = [u.difference for u in units if min(len(u.scores_a), len(u.scores_b)) > 1]
+    fell, rose = sum(d <= -BROKEN for d in repeated), sum(d >= BROKEN for d in repeated)
+    few_fell, few_rose = (scipy.special.bdtr(moved, len(units), margin) <= UNSEEN for moved in (fell, rose))
+    if interval is None:
+        return False, False
+    return bool(round(interval.low, 3) >= -margin and few_fell), bool(round(interval.high, 3) <= margin and few_rose)
 
 
 def _verdict_by(difference: float, p: OneSided, worse: float, better: float, threshold: float) -> Verdict:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import ceil, log2
 
 from locobench.shared.claim import REPOSITORIES_FOR_ALL, kind_of_claim
-from measure.compare.decision import no_worse
 from measure.compare.quantities import COSTS
 from measure.compare.verdicts import Comparison, Verdict
 from measure.compare.wording import interval_text, less_or_more, measure_name
@@ -31,7 +30,7 @@ def answer(comparison: Comparison) -> str:
         text = f"No evidence that {b} is better or worse than {a}{where}"
         if primary.interval and not these:
             text += f": if there is an effect, it lies between {between.replace(' to ', ' and ')} points"
-        if not these and no_worse(comparison.decision.equivalence, comparison.margin, primary.tasks):
+        if comparison.decision.no_worse and not these:
             text += f"; it is not worse by more than {_margin(comparison)}"
     return f"{text}{_for_less(comparison)}."
 

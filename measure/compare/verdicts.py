@@ -207,6 +207,8 @@ class Decision(Frozen):
     """All differences that the sign-flip test does not reject, with lost runs left out or as 0."""
     equivalence: Interval | None
     """The interval of two one-sided tests, each at the comparison's level, with lost runs left out or as 0."""
+    no_worse: bool
+    """Whether these tests show B to be worse by the margin at most."""
     these_tasks: OneSided | None
     """P-values of the stratified test, about these very tasks, as in a regression test. If given, they decide the
     verdict."""

@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.optimize import brentq, minimize_scalar
 
 from measure.compare.comparison import compare
-from measure.compare.decision import as_good
+from measure.compare.decision import fewest_tasks
 from measure.statistics import estimates, significance
 from measure.summary.noise import Noise
 from tests.support.results import run
@@ -120,10 +120,11 @@ def test_power_of_equivalence_by_formula_is_that_of_simulated_draws_within_4_poi
 ) -> None:
     rng = np.random.default_rng(4)
     found = 0
+    assert tasks >= fewest_tasks(0.05)
     for _ in range(1000):
         d = (rng.binomial(runs, rate, tasks) - rng.binomial(runs, rate, tasks)) / runs
         interval = estimates.equivalence_interval(d.tolist(), list(range(tasks)), 0.9)
-        found += as_good(interval, 0.05, tasks)
+        found += interval is not None and round(interval.low, 3) >= -0.05 and round(interval.high, 3) <= 0.05
     formula = estimates.equivalence_power(0.05, Noise("pass_rate", rate).sd(0, runs), tasks)
     assert found / 1000 == pytest.approx(formula, abs=0.04)
 

@@ -87,6 +87,7 @@ def with_lost_runs(decision: Decision, as_zero: Decision, cap: str) -> Decision:
             "verdict": verdict,
             "interval": _span(decision.interval, as_zero.interval),
             "equivalence": _span(decision.equivalence, as_zero.equivalence),
+            "no_worse": decision.no_worse and as_zero.no_worse,
             "suite": weaker.suite,
             "these_tasks": weaker.these_tasks,
         }
