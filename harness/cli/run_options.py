@@ -32,6 +32,8 @@ class RunOptions:
     """How agents are run and judged, and whether a journal is continued."""
 
     resume: bool
+    yes: bool
+    """Whether the user already agreed to pay again for repeated runs."""
     executor: str
     command: str | None
     claude_path: str
@@ -99,6 +101,7 @@ def _words(command: str) -> list[str]:
 run_options = together(
     click.option("-o", "--output", type=PATH, help="Results file to write; its journal is beside it."),
     click.option("--resume", is_flag=True, help="Continue OUTPUT: keep its finished runs and make the others."),
+    click.option("-y", "--yes", is_flag=True, help="Repeat and pay for finished runs without asking."),
     click.option(
         "--executor",
         default="claude",
