@@ -57,7 +57,7 @@ def without_pilot(arms: Arms) -> tuple[Arms, dict[str, int]]:
 
 
 def by_unit(results: Sequence[EvalResult], key_of: Callable[[EvalResult], UnitKey], lost: float | None = None) -> Runs:
-    """Group the measured runs by unit; `lost`, 0 to 1, adds the lost runs with that score."""
+    """Group the measured runs by unit. With `lost`, 0 to 1, lost runs are among them and have that score."""
     runs: dict[UnitKey, list[EvalResult]] = defaultdict(list)
     for result in results:
         if result.measured:

@@ -80,7 +80,7 @@ def _unpriced(arms: Arms) -> Iterator[str]:
 
 
 def _mixed_scales(arms: Arms) -> Iterator[str]:
-    """Yield a sentence if one arm has scores of 0 and 1 alone, some of them 1, and many of the other's lie between."""
+    """Yield a sentence if one arm's scores are all 0 or 1, not all 0, and many of the other's lie between."""
     scores = [(label, [run.overall_score for run in results if run.measured]) for label, results in arms]
     for (label, own), (other, others) in (scores, scores[::-1]):
         between = sum(0 < score < 1 for score in others) / max(1, len(others))

@@ -39,7 +39,7 @@ class Modules:
         return False
 
     def reaches(self, file: int, path: str, number: int) -> bool:
-        """Return whether `path` before a symbol's name, in a file, leads to the symbol."""
+        """Return whether a file that writes `path` before a symbol's name means that symbol."""
         return False
 
     def sees(self, file: int, number: int) -> bool:
