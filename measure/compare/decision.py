@@ -122,7 +122,7 @@ def beyond(interval: Interval | None, difference: float, threshold: float) -> Ve
 def fewest_tasks(margin: float) -> int:
     """Return the fewest tasks that can show an arm to be as good within a margin, between 0 and 1.
 
-    If a share `margin` of all tasks broke, a smaller set would too often (more than UNSEEN) hold none of the broken ones.
+    If a share `margin` of all tasks broke, a smaller set would too often (more than UNSEEN) hold none of them.
     """
     return ceil(log(UNSEEN) / log1p(-margin))
 
