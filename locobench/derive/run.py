@@ -115,7 +115,7 @@ class _Deriver:
     def _structure(self, scope: Scope, tree: Tree, report: Report, own: LanguageReport) -> None:
         language = scope.language
         label = f"Reading {self.repository.name} ({language.title})"
-        files = self.watch(texts(self.repository, scope), len(scope.blobs), label)
+        files = self.watch(texts(self.repository, scope), len(scope.beside) + len(scope.blobs), label)
         index = build(language, files, together=self.choice.together)
         own.left_out += index.left_out
         own.files, own.symbols = len(index.files), len(index.symbols)
