@@ -33,8 +33,8 @@ def _in(languages: str) -> frozenset[str]:
 
 # docs/EXACT_QUESTIONS.md has the comparisons; a kind that has fewer than three questions there is not checked.
 KINDS = {
-    "users_in_steps": Kind(_in("c go java php python typescript"), _in("typescript")),
-    "all_users": Kind(_in("python typescript"), _in("typescript")),
+    "users_in_steps": Kind(_in("c go php python typescript"), _in("typescript")),
+    "all_users": Kind(_in("python"), _in("typescript")),
     "importers": Kind(_in("python typescript")),
     "subtypes": Kind(_in("php python")),
     "overriders": Kind(_in("python")),

@@ -23,7 +23,7 @@ from locobench.derive.code.scope import scopes, texts
 from locobench.derive.code.tree import Family, Repository
 from locobench.derive.finding import Finding
 from locobench.derive.kinds import KINDS
-from locobench.derive.resolve.indexers import Indexes
+from locobench.derive.resolve.indexers import INDEXERS, Indexes
 from locobench.derive.resolve.resolver import Resolver
 from locobench.derive.resolve.scip import read_index
 from locobench.derive.resolve.strict import Strict
@@ -190,6 +190,8 @@ def main(arguments: list[str]) -> int:
         return 1 if any(score.differences for score in scores.values()) else 0
     for name in names or REPOSITORIES:
         for language in REPOSITORIES[name]:
+            if by_index and language not in INDEXERS:
+                continue
             scores = check(Path(repositories) / name, language, by_index=by_index)
             for line in lines(scores, name, language):
                 print(line, flush=True)
