@@ -17,6 +17,8 @@ EXACT_SIGN_FLIPS = 14
 """Up to this many clusters all 2^n sign patterns are enumerated; beyond it they are sampled."""
 MOST_SUMS = 200_000
 """The stratified test is exact up to this many distinct sums, within a fifth of a second."""
+HAIR = 2 * TIE
+"""An end of an interval that is itself rejected lies this far inside it."""
 STEPS_TO = 0.05
 """Attainable p-values are kept up to here; larger ones never reject."""
 
@@ -75,41 +77,48 @@ def sign_flip_test(
         confidence: level of the interval, 0 to 1.
     """
     flips = _SignFlips(differences, clusters)
-    return Shift(flips.p, flips.interval(confidence))
+    return Shift(flips.p(), flips.interval(confidence))
 
 
 class _SignFlips:
     """The mean of the flipped differences under every sign pattern."""
 
     def __init__(self, differences: Sequence[float], clusters: Sequence[Hashable]) -> None:
-        sums, sizes = cluster_sums(np.asarray(differences, dtype=float), clusters)
-        self._count, self._moved = len(sums), int(np.count_nonzero(np.abs(sums) > TIE))
-        if self._moved == 0:
+        self._sums, self._sizes = cluster_sums(np.asarray(differences, dtype=float), clusters)
+        if self._moved(0.0) == 0:
             return
-        flips, both = _flips(len(sums)), np.column_stack((sums, sizes))
+        flips, both = _flips(len(self._sums)), np.column_stack((self._sums, self._sizes))
         tops, weights = np.concatenate(
             [flips[at : at + CHUNK].astype(float) @ both for at in range(0, len(flips), CHUNK)]
         ).T
         self._means = np.sort(tops[weights > 0] / weights[weights > 0])
-        self._total = len(flips) + (len(sums) > EXACT_SIGN_FLIPS)
+        self._total = len(flips) + (len(self._sums) > EXACT_SIGN_FLIPS)
         self._unflipped = self._total - len(self._means)
         """Patterns that tie with the observed mean for every shift."""
 
-    @property
-    def p(self) -> OneSided:
-        if self._moved == 0:
+    def _moved(self, shift: float) -> int:
+        """Return how many clusters differ from the shift."""
+        return int(np.count_nonzero(np.abs(self._sums - shift * self._sizes) > TIE))
+
+    def p(self, shift: float = 0.0) -> OneSided:
+        """Test whether the mean is `shift`."""
+        moved = self._moved(shift)
+        if moved == 0:
             return OneSided(0.5, 0.5, 1.0)
-        below, up_to = np.searchsorted(self._means, (-TIE, TIE))
+        below, up_to = np.searchsorted(self._means, (shift - TIE, shift + TIE))
         tied = (int(up_to - below) + self._unflipped) / 2
         above, total = len(self._means) - int(up_to), self._total
-        return OneSided((above + tied) / total, (int(below) + tied) / total, max(2.0**-self._moved, 1 / total))
+        return OneSided((above + tied) / total, (int(below) + tied) / total, max(2.0**-moved, 1 / total))
 
     def interval(self, confidence: float) -> Interval | None:
         tail = (1 - confidence) / 2
-        if self._moved == 0 or 2.0**-self._count > tail:
+        if self._moved(0.0) == 0 or 2.0 ** -len(self._sums) > tail:
             return None
         at = max(0, math.floor(tail * self._total - self._unflipped / 2))
-        return Interval(float(self._means[at]), float(self._means[-1 - at]))
+        low, high = float(self._means[at]), float(self._means[-1 - at])
+        # Patterns that tie with an end count half there, so it may be rejected itself although no shift inside is.
+        hair_low, hair_high = (HAIR if self.p(end).two_sided <= 2 * tail else 0.0 for end in (low, high))
+        return Interval(low + hair_low, high - hair_high)
 
 
 @dataclass(frozen=True)
@@ -131,7 +140,7 @@ def sign_flip_tests(
     `alpha` is the chance that any is rejected when nothing changed, 0 to 1.
     """
     tests = [_SignFlips(*sample) for sample in samples]
-    ps = [test.p.two_sided for test in tests]
+    ps = [test.p().two_sided for test in tests]
     return [
         CorrectedTest(p, adjusted, test.interval(1 - level))
         for test, p, adjusted, level in zip(tests, ps, holm(ps), holm_levels(ps, alpha), strict=True)

@@ -177,6 +177,21 @@ def test_the_interval_leaves_out_what_the_test_rejects_and_nothing_else(steps: l
             assert kept > tail
 
 
+@pytest.mark.parametrize("tasks", [9, 30, 50])
+def test_zero_is_outside_the_interval_exactly_when_the_test_rejects_it(tasks: int) -> None:
+    """Differences of three passes are thirds: many patterns cancel out, tie at zero, and count half there."""
+    rng, rejected, only_half = np.random.default_rng(tasks), 0, 0
+    for _ in range(300):
+        thirds = (rng.binomial(3, 0.75, tasks) - rng.binomial(3, 0.6, tasks)) / 3
+        found = significance.sign_flip_test(list(thirds))
+        outside = found.interval is not None and (found.interval.low > 1e-9 or found.interval.high < -1e-9)
+        assert outside == (found.p.two_sided <= 0.05 and found.interval is not None)
+        rejected += outside
+        only_half += found.interval is not None and 0 < found.interval.low < 1e-6
+    assert rejected
+    assert tasks < 30 or only_half
+
+
 def test_tasks_of_one_project_change_sign_together() -> None:
     differences = [0.3] * 20 + [-0.1] * 20
     alone = significance.sign_flip_test(differences)
