@@ -29,9 +29,9 @@ while entries < 300:
     with contextlib.suppress(InputError), Journal(Path("j.jsonl"), EvalResult):
         os.close(os.open("alone", os.O_CREAT | os.O_EXCL))
         entries += 1
-        if entries % 2:
-            os.unlink("j.jsonl")
         os.unlink("alone")
+        if entries % 2:
+            os.unlink("j.jsonl")  # from here on another writer may begin
 """
 
 
