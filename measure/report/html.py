@@ -20,6 +20,7 @@ from measure.compare.verdicts import ArmsComparison, Comparison, UnitComparison,
 from measure.records import EvalResult
 from measure.report import grids
 from measure.report.forest import forest
+from measure.report.timeline import timelines
 from measure.secrets.redaction import redact_text
 from measure.statistics.estimates import TIE
 from measure.summary import wording as words
@@ -107,7 +108,12 @@ def render(arms: Sequence[tuple[str, Sequence[EvalResult]]], found: ArmsComparis
             made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
             found=found,
             views=[
-                (comparison, forest(comparison), task_table(comparison, baseline, results))
+                (
+                    comparison,
+                    forest(comparison),
+                    task_table(comparison, baseline, results),
+                    timelines(baseline, results),
+                )
                 for comparison, (_, results) in zip(found.comparisons, others, strict=True)
             ],
             arms=arms,

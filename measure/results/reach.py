@@ -66,7 +66,7 @@ def reach_of(calls: Sequence[ToolCall], key: Iterable[str], files: Iterable[str]
         return None
     known = Files(all_files | wanted)
     seen: set[str] = set()
-    first: int | None = None
+    found_at: list[int] = []
     size = 0
     for number, call in enumerate(calls, 1):
         returned = call.output or call.error or ""
@@ -75,11 +75,11 @@ def reach_of(calls: Sequence[ToolCall], key: Iterable[str], files: Iterable[str]
         if ANSWER in asked:  # to write a path down is not to see the file
             asked = ""
         seen |= known.mentioned_in(f"{asked}\n{returned}")
-        if first is None and seen & wanted:
-            first = number
+        found_at += [number] * (len(seen & wanted) - len(found_at))
     return Reach(
-        calls_to_first=first,
-        recall=len(seen & wanted) / len(wanted),
+        calls_to_first=found_at[0] if found_at else None,
+        found_at=tuple(found_at),
+        recall=len(found_at) / len(wanted),
         precision=len(seen & wanted) / len(seen) if seen and all_files else None,
         bytes_read=size,
     )

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from measure.compare.comparison import compare
+from measure.compare.comparison import compare, compare_arms
 from measure.records import EvalResult, ToolCall
 from measure.report.exports import comparison_markdown
+from measure.report.html import render
+from measure.report.timeline import timelines
 from measure.results.harbor import load_jobs
 from measure.results.reach import reach_of
 from tests.measure.test_harbor import write_trial
@@ -189,3 +191,26 @@ def test_the_files_are_in_every_report(tmp_path: Path) -> None:
     assert (told["files found"]["mean_a"], told["files found"]["mean_b"]) == (0.5, 1.0)
     assert "calls to the first file" in (tmp_path / "c.html").read_text()
     assert "calls to the first file" in (tmp_path / "c.md").read_text()
+
+
+def test_a_page_draws_runs_of_five_tasks_from_the_fewest_calls_beside_the_baseline_to_the_most() -> None:
+    def runs(counts: list[int]) -> list[EvalResult]:
+        return [
+            run(f"t{n}", tools=["Bash"] * calls, trace={"reach": {"found_at": [1, calls], "recall": 1.0}})
+            for n, calls in enumerate(counts)
+        ]
+
+    a, b = runs([10] * 9), runs([30, 1, 20, 5, 8, 40, 10, 15, 50])
+    shown = timelines(a, b)
+    assert [(task, of_b.calls) for task, (_, of_b) in shown.rows] == [
+        ("t1", 1), ("t4", 8), ("t7", 15), ("t0", 30), ("t8", 50)
+    ]  # fmt: skip
+    assert (shown.at(50), shown.at(10)) == (100.0, 20.0)
+    page = render([("a", a), ("b", b)], compare_arms([("a", a), ("b", b)]), "page")
+    assert 'aria-label="b: 8 calls, files of the answer first seen after 1, 8"' in page
+    assert "a mark is a call" not in render([("a", a), ("b", a[:0])], compare_arms([("a", a), ("b", b)]), "page")
+
+
+def test_a_file_that_several_calls_show_counts_where_it_was_seen_first() -> None:
+    calls = [call("src/cli/main.py"), call("src/cli/main.py"), call("src/core/parser.py")]
+    assert reach_of(calls, KEY, FILES).found_at == (1, 3)  # type: ignore[union-attr]
