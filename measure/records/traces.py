@@ -43,7 +43,7 @@ class Reach(Record):
     calls_to_first: Whole | None = None
     """Tool calls until the first of these files was seen; None if none was."""
     found_at: tuple[Whole, ...] | None = None
-    """For each of these files that was seen, the tool call that showed it first, from 1, ascending; None if not kept."""
+    """The calls, from 1, that first showed the files that were seen, one each, ascending; None where not kept."""
     recall: float = Field(ge=0, le=1)
     """Share of these files that the agent saw."""
     precision: float | None = Field(default=None, ge=0, le=1)
