@@ -54,9 +54,10 @@ def _margin(comparison: Comparison) -> str:
 
 
 def _for_less(comparison: Comparison) -> str:
-    """Say what clearly cost less or more: money, or tokens where that is not known, and time."""
-    money = comparison.cost_named("cost") or comparison.cost_named("tokens")
-    found = [cost for cost in (money, comparison.cost_named("time")) if cost and cost.changed]
+    """Say what clearly cost less or more: money, or tokens, or tool calls, whichever is known first, and time."""
+    named = comparison.cost_named
+    money = named("cost") or named("tokens") or named("calls")
+    found = [cost for cost in (money, named("time")) if cost and cost.changed]
     parts = [less_or_more(cost) for cost in found]
     return f", for {' and '.join(parts)}" if parts else ""
 

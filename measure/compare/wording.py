@@ -37,8 +37,12 @@ def change_text(measure: Measure) -> str:
         return UNKNOWN
     if not measure.relative:
         return _with_sign(measure.name, measure.difference)
-    ratio = 1 + measure.difference
-    return f"x {ratio:.1f}" if ratio >= TIMES_FROM else f"{100 * measure.difference:+.0f} %"
+    return f"x {1 + measure.difference:.1f}" if _is_factor(measure) else f"{100 * measure.difference:+.0f} %"
+
+
+def _is_factor(measure: Measure) -> bool:
+    """Decide whether a change reads better as a factor: its interval reaches TIMES_FROM."""
+    return 1 + (measure.interval.high if measure.interval else measure.difference) >= TIMES_FROM
 
 
 def change_interval(measure: Measure) -> str:
@@ -48,7 +52,7 @@ def change_interval(measure: Measure) -> str:
     low, high = measure.interval.low, measure.interval.high
     if not measure.relative:
         return f"{_with_sign(measure.name, low)} to {_with_sign(measure.name, high)}"
-    if 1 + high >= TIMES_FROM:
+    if _is_factor(measure):
         return f"x {1 + low:.1f} to {1 + high:.1f}"
     return f"{100 * low:+.0f} to {100 * high:+.0f} %"
 
@@ -62,12 +66,11 @@ def _with_sign(name: str, difference: float) -> str:
 def less_or_more(measure: Measure) -> str:
     """Say a clear relative change in words: 31 % less money (24 to 37 %), 3.2 times the time (x 2.9 to 3.6)."""
     ratio, name = 1 + measure.difference, measure_name(measure.name)
-    between = change_interval(measure)
-    if ratio >= TIMES_FROM or measure.interval is None:
-        return f"{ratio:.1f} times the {name} ({between})"
+    if _is_factor(measure) or measure.interval is None:
+        return f"{ratio:.1f} times the {name} ({change_interval(measure)})"
     near, far = sorted((abs(measure.interval.low), abs(measure.interval.high)))
-    between = between if between.startswith("x") else f"{100 * near:.0f} to {100 * far:.0f} %"
-    return f"{100 * abs(measure.difference):.0f} % {'less' if ratio < 1 else 'more'} {name} ({between})"
+    less = "less" if ratio < 1 else "more"
+    return f"{100 * abs(measure.difference):.0f} % {less} {name} ({100 * near:.0f} to {100 * far:.0f} %)"
 
 
 def interval_text(interval: Interval | None) -> str:
