@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
-import signal
-import threading
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 from harness.models import EvalResult
+from harness.suite.load import read_object
 from locobench.harbor.files import read
 from locobench.harbor.trial import Trial
 from locobench.scoring.judge import judging
@@ -25,8 +19,6 @@ from locobench.shared.markdown import as_markdown
 
 PROJECTS = ("environment/project", "tests/project")
 """Where a generated task keeps its code: in the agent's image, or where only the verifier sees it."""
-PACK_SECONDS = 60.0
-"""Time limit for an evidence pack; the longest answers on the largest projects that are read take half of it."""
 
 
 @dataclass(frozen=True)
@@ -43,29 +35,21 @@ class JudgedTask:
     @classmethod
     def load(cls, path: Path) -> JudgedTask:
         """Read a task folder; InputError if a file of the task cannot be read."""
-        metadata = _json(path / "tests/task_metadata.json")
+        metadata = read_object(path / "tests/task_metadata.json")
         file = path / "instruction.md"
         instruction = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
         criteria = as_markdown(metadata.get("evaluation_criteria"))
-        reference = as_markdown(_json(path / "tests/ground_truth.json").get("ground_truth"))
+        reference = as_markdown(read_object(path / "tests/ground_truth.json").get("ground_truth"))
         return cls(path, str(metadata.get("id") or path.resolve().name), instruction, criteria, reference)
 
     def pack(self, text: str) -> str:
-        """Return the evidence pack of an answer or of the reference.
-
-        Raises:
-            InputError: this takes more than PACK_SECONDS.
-        """
+        """Return the evidence pack of an answer."""
         project = next((self.path / name for name in PROJECTS if (self.path / name).is_dir()), self.path)
         return _pack(project.resolve(), judging.cut(text, judging.MOST_ANSWER))
 
 
 def find_task(result: EvalResult, tasks_dir: Path | None = None) -> JudgedTask:
-    """Read the task of a Harbor trial from `tasks_dir`, else from where the trial says it was.
-
-    Raises:
-        InputError: the task is not there.
-    """
+    """Read the task of a Harbor trial from `tasks_dir`, else from where the trial says; InputError if it is missing."""
     file = Path(result.source) / "result.json"
     where = tasks_dir / result.task_id if tasks_dir else read(file, Trial).task_path
     if where is None or not os.path.isdir(where):  # noqa: PTH112 - takes a name that no file can have
@@ -76,42 +60,7 @@ def find_task(result: EvalResult, tasks_dir: Path | None = None) -> JudgedTask:
 _code = lru_cache(maxsize=4)(Code.read)  # trials of one task come one after the other
 
 
-@contextlib.contextmanager
-def time_limit(seconds: float, error: Exception) -> Iterator[None]:
-    """Raise `error` if the block takes longer than this, in this process: another one would cost more than the work.
-
-    Only the main thread is limited, since it gets the signal.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(_number: int, _frame: FrameType | None) -> None:
-        raise error
-
-    before = signal.signal(signal.SIGALRM, stop)
-    # Repeat the signal: an exception raised in a garbage collector callback or in a __del__ is lost.
-    signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
 @lru_cache(maxsize=8)
 def _pack(project: Path, text: str) -> str:
     # The estimate, the request and the record each need it.
-    whole = f"{project}: looking an answer up in it took more than {PACK_SECONDS:g} s; is this the project's folder?"
-    with time_limit(PACK_SECONDS, InputError(whole)):
-        return evidence(text, _code(project))
-
-
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        value = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{path}: cannot be read ({error}); generate the task again") from error
-    return value if isinstance(value, dict) else {}
+    return evidence(text, _code(project))

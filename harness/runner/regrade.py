@@ -6,10 +6,10 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-from harness.graders.service import Question, grade_by_verdicts
+from harness.graders.service import Question
+from harness.graders.verdicts import grade_by_verdicts
 from harness.models import PASS_SCORE, AssertionType, CriterionScore, ErrorKind, EvalResult, GradeResult, Outcome
 from harness.runner.judged_task import JudgedTask, find_task
 from harness.runner.panel import Panel
@@ -54,42 +54,22 @@ def add_grade(result: EvalResult, question: Question | None, panel: Panel) -> Ev
     """
     if not result.has_answer:
         return result
-    grade = _grade(question, panel)
+    if question is None:
+        grade = GradeResult(passed=False, score=0.0, details="no answer: 0 without asking")
+    else:
+        grade = grade_by_verdicts(question, panel.judges, panel.replies(question), _criteria)
+    names = {"assertion_id": JUDGE_ID, "assertion_type": AssertionType.LLM.value, "assertion_name": VERSION}
+    grade = grade.model_copy(update={**names, "weight": 1.0})
     beside = [g.model_copy(update={"weight": 0.0}) for g in result.grades]
     trace = result.trace
     if trace.error_kind is ErrorKind.GRADING and grade.status == "graded":
         mended = {"outcome": Outcome.COMPLETED, "error_kind": ErrorKind.NONE, "error": "", "is_error": False}
         trace = trace.model_copy(update=mended)
     passed = trace.outcome is Outcome.COMPLETED and grade.status == "graded" and grade.score >= PASS_SCORE
-    return result.model_copy(
-        update={
-            "trace": trace,
-            "outcome": trace.outcome,
-            "grades": [*beside, grade],
-            "overall_score": grade.score,
-            "passed": passed,
-        }
-    )
+    changes = {"trace": trace, "outcome": trace.outcome, "grades": [*beside, grade], "overall_score": grade.score}
+    return result.model_copy(update={**changes, "passed": passed})
 
 
-def _grade(question: Question | None, panel: Panel) -> GradeResult:
-    """Return the median of the overall grades; 0 for an empty answer, which is not sent to a judge."""
-    if question is None:
-        return GradeResult(
-            assertion_id=JUDGE_ID,
-            assertion_type=AssertionType.LLM.value,
-            assertion_name=VERSION,
-            passed=False,
-            score=0.0,
-            weight=1.0,
-            details="no answer: 0 without asking",
-        )
-    grade = grade_by_verdicts(
-        question, panel.judges, panel.replies(question), _criteria, assertion_id=JUDGE_ID, name=VERSION
-    )
-    return grade.model_copy(update={"weight": 1.0})
-
-
-def _criteria(_shown: dict[str, Any], verdicts: list[dict[str, Any]]) -> list[CriterionScore]:
+def _criteria(shown: dict[str, Any]) -> list[CriterionScore]:
     names = [name for name in judging.SCORES if name != "overall"]
-    return [CriterionScore(criterion=n, score=median(verdict[n] for verdict in verdicts) / 100) for n in names]
+    return [CriterionScore(criterion=name, score=shown[name] / 100) for name in names]
