@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import shutil
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 from harness.suite.skills import Skill
 
 
-class Layout(ABC):
-    """The files and variables that an agent reads at its start."""
+class Layout(Protocol):
+    """A function that lays out one agent's files."""
 
-    @abstractmethod
-    def variables(self, home: Path, log: Path) -> dict[str, str]:
-        """Return the agent's own variables; folders that they name are created.
+    def __call__(
+        self,
+        project: Path,
+        home: Path,
+        log: Path,
+        *,
+        claude_md: str | None,
+        agents_md: str | None,
+        skills: Sequence[Skill],
+    ) -> dict[str, str]:
+        """Write what the agent reads at its start into the project, and return the agent's own variables.
 
-        Args:
-            home: the run's empty HOME.
-            log: a folder for what the agent records about its start.
+        `home` is the run's empty HOME, `log` a folder for what the agent records about its start.
         """
-
-    @abstractmethod
-    def write(self, project: Path, claude_md: str | None, agents_md: str | None, skills: Sequence[Skill]) -> None:
-        """Write the memory files and skills into the project."""
 
 
 def copy_skills(skills: Sequence[Skill], folder: Path) -> None:

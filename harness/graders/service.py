@@ -172,15 +172,13 @@ class Service:
     def _text(self, reply: Any) -> str:
         """Return the text of a reply; JudgeError if it was cut, is a refusal or has none."""
         try:
-            if self.api == "anthropic":
-                stopped = reply.get("stop_reason")
-            else:
-                stopped = reply["choices"][0].get("finish_reason")
+            choice = reply if self.api == "anthropic" else reply["choices"][0]
+            stopped = choice.get("stop_reason" if self.api == "anthropic" else "finish_reason")
             if stopped not in ("end_turn", "stop_sequence", "stop"):
                 raise JudgeError(f"the judge stopped with {str(stopped)[:40]}")
             if self.api == "anthropic":
                 return "".join(str(block["text"]) for block in reply["content"] if block.get("type") == "text")
-            return str(reply["choices"][0]["message"]["content"] or "")
+            return str(choice["message"]["content"] or "")
         except (KeyError, IndexError, TypeError, AttributeError):
             raise JudgeError("the service's reply contains no text") from None
 

@@ -58,7 +58,7 @@ class SingleRun:
             raise StopMatrix(str(error)) from None
         try:
             with self._turn:
-                env = self.isolator.create_environment_for_task(
+                env = self.isolator.create_environment(
                     task.fixture_path,
                     config.claude_md,
                     agents_md=config.agents_md,

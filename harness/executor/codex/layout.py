@@ -8,7 +8,7 @@ from typing import Any
 
 import tomli_w
 
-from harness.executor.layout import Layout, copy_skills
+from harness.executor.layout import copy_skills
 from harness.suite.resolve import ResolvedConfig
 from harness.suite.skills import Skill
 
@@ -17,20 +17,22 @@ SERVER_FIELDS = ("command", "args", "env", "url", "http_headers")
 """What Codex takes of an MCP server; .mcp.json calls the last one `headers`."""
 
 
-class CodexLayout(Layout):
-    """AGENTS.md and .agents/skills in the project; settings and sessions in the home."""
-
-    def variables(self, home: Path, log: Path) -> dict[str, str]:
-        """Name the home of Codex."""
-        folder = home / ".codex"
-        folder.mkdir()
-        return {HOME_VARIABLE: str(folder)}
-
-    def write(self, project: Path, claude_md: str | None, agents_md: str | None, skills: Sequence[Skill]) -> None:
-        """Write AGENTS.md and the skills. `claude_md` is Claude Code's; the executor refuses it."""
-        if agents_md is not None:
-            (project / "AGENTS.md").write_text(agents_md, encoding="utf-8")
-        copy_skills(skills, project / ".agents/skills")
+def lay_out(
+    project: Path,
+    home: Path,
+    log: Path,
+    *,
+    claude_md: str | None,
+    agents_md: str | None,
+    skills: Sequence[Skill],
+) -> dict[str, str]:
+    """Write AGENTS.md and the skills, and make the home. `claude_md` is Claude Code's; the executor refuses it."""
+    if agents_md is not None:
+        (project / "AGENTS.md").write_text(agents_md, encoding="utf-8")
+    copy_skills(skills, project / ".agents/skills")
+    folder = home / ".codex"
+    folder.mkdir()
+    return {HOME_VARIABLE: str(folder)}
 
 
 def settings(config: ResolvedConfig, base_url: str | None) -> str:
