@@ -131,13 +131,9 @@ class ProcessExecutor(Executor):
         grace_seconds: float = 5.0,
         sandbox: Sandbox | None = None,
     ) -> None:
-        """Choose the program and where it runs.
+        """`mcp_config_path`: servers for every run, in addition to its config's. `sandbox`: default this machine.
 
-        Args:
-            program: a name on PATH, or a path.
-            mcp_config_path: servers for every run, in addition to its config's.
-            grace_seconds: time from the end of the work, or from SIGTERM, to the kill.
-            sandbox: where the program runs; default this machine. `program` is a path in it.
+        `grace_seconds`: time from the end of the work, or from SIGTERM, to the kill.
         """
         # Each run has its own working directory, so relative paths must be resolved here.
         is_path = Path(program).name != program

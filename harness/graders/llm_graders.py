@@ -67,10 +67,10 @@ class LLMGrader:
         The judge sees only the trace, mainly its diff, so that a resumed matrix shows it the same. `env_path`
         belongs to the graders' common interface and is ignored.
         """
-        omitted = build_prompt(assertion, task, trace).omitted_chars
+        system, user, omitted = build_prompt(assertion, task, trace)
         question = Question(
             version=VERSION,
-            texts=lambda: build_prompt(assertion, task, trace)[:2],
+            texts=lambda: (system, user),
             schema=VERDICT_SCHEMA,
             read=_read,
             score=lambda verdict: float(verdict["overall_score"]),

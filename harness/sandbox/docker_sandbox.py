@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import os
-import secrets
 import select
 import socket
 import sys
@@ -30,9 +29,6 @@ from locobench.shared.errors import InputError
 
 OF_THIS_MACHINE = ("PATH", "HOME", "SHELL", "USER", "LOGNAME")
 """Variables that have no meaning in a container."""
-
-NOT_FOUND = 127
-"""Exit code if the program, or one of those that start it, is not in the image."""
 
 CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")
 """What root may do in a sandbox: enough to install a package, but no devices, mounts or raw network."""
@@ -60,10 +56,7 @@ class DockerSandbox(Sandbox):
         return limited
 
     def prepare(self, program: str) -> None:
-        """Connect, and check that the program runs in the image.
-
-        InputError if there is no engine, no image or no such program in it, or the engine does not see our files.
-        """
+        """Connect, and check that the program runs in the image; InputError if it does not."""
         with self._lock:
             if program in self._ready:
                 return
@@ -132,16 +125,11 @@ class DockerSandbox(Sandbox):
 
     def _try(self, program: str) -> None:
         with scratch.folder("probe_") as folder:
-            number = secrets.token_hex(8)
-            (folder / "number").write_text(number)
-            argv = ["sh", "-c", 'cat number; exec "$0" --version', program]
             env = {**self.tool_variables(), "HOME": str(folder)}
             try:
-                finished = self.run(Command(argv, folder, env, Limits(wall=60.0)))
+                finished = self.run(Command([program, "--version"], folder, env, Limits(wall=60.0)))
             except SandboxError as error:
                 raise InputError(f"no container of {self.image} can be started ({error})") from None
-        if finished.returncode != NOT_FOUND and not finished.stdout.startswith(number.encode()):
-            raise InputError("the Docker engine cannot see this machine's files; use one that runs here")
         if finished.returncode != 0:
             lines = finished.stderr.decode(errors="replace").strip().splitlines() or ["no output"]
             raise InputError(f"{program} does not run in {self.image} ({lines[-1]}); name another image")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -165,12 +164,6 @@ def _snapshot(config: Config) -> ClaudeConfigSnapshot | None:
     if config.snapshot is None:
         return None
     snapshot = load_snapshot(config.snapshot)
-    files = snapshot.skills
-    if files and not any(path.count("/") == 1 and path.endswith("/SKILL.md") for path in files):
-        warnings.warn(
-            f"{config.snapshot}: its skills have no folders of their own; Claude Code only reads <name>/SKILL.md",
-            stacklevel=2,
-        )
     for name, server in snapshot.mcp_servers.items():
         if REDACTED in json.dumps(server, ensure_ascii=False):
             raise InputError(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.graders import service
-from harness.runner.judged_task import JudgedTask
+from harness.runner.regrade import JudgedTask
 from tests.support.judged_job import ANSWER, make_task
 
 
