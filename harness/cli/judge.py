@@ -103,7 +103,8 @@ def grade(
 
     def show(reply: PanelReply, done: int, total: int) -> None:
         if not quiet:
-            say(f"[{done}/{total}] {_line(reply)}", err=True)
+            said = f"no verdict: {reply.error}" if reply.verdict is None else "done"
+            say(f"[{done}/{total}] {reply.task} | {reply.judge} | {said} | {cost_text(reply.cost_usd)}", err=True)
 
     with Journal(path, PanelReply) as journal:
         panel = panel_of(journal.entries, journal)
@@ -137,11 +138,6 @@ def _say_estimate(panel: Panel, questions: Sequence[Question]) -> None:
         f"{counted(calls, 'request')} to {', '.join(panel.judges)}, {total - calls} done before; "
         f"about {tokens:,} tokens in and {calls * EXPECTED_REPLY_TOKENS:,} out: {cost}"
     )
-
-
-def _line(reply: PanelReply) -> str:
-    said = f"no verdict: {reply.error}" if reply.verdict is None else "done"
-    return f"{reply.task} | {reply.judge} | {said} | {cost_text(reply.cost_usd)}"
 
 
 def _say_verdicts(panel: Panel, questions: Sequence[Question]) -> None:

@@ -112,13 +112,9 @@ def _run_matrix(
     if not output and not quiet:
         say(f"results go to {path}")
     stopped: MatrixStopped | None = None
-
-    def show_run(result: EvalResult, done: int, total: int) -> None:
-        if not quiet:
-            say(f"[{done}/{total}] {_describe(result)}")
-
     try:
-        results = runner.run_plan(planned, journal, show_run, workers=workers, max_cost_usd=max_cost_usd)
+        show = None if quiet else _say_run
+        results = runner.run_plan(planned, journal, show, workers=workers, max_cost_usd=max_cost_usd)
     except MatrixStopped as early:
         stopped, results = early, early.results
     reason = stopped.reason if stopped else ""
@@ -133,8 +129,8 @@ def _run_matrix(
 
 
 def _print_plan(runs: list[PlannedRun], kept: int) -> None:
-    tasks = list(dict.fromkeys(run.task.id for run in runs))
-    variants = list(dict.fromkeys((run.config.name, run.config.model) for run in runs))
+    tasks = dict.fromkeys(run.task.id for run in runs)
+    variants = dict.fromkeys((run.config.name, run.config.model) for run in runs)
     per_combination = 1 + max(run.run_index for run in runs)
     say(f"{len(runs)} runs: {len(tasks)} tasks x {len(variants)} configs and models x {per_combination} runs")
     for name, model in variants:
@@ -156,8 +152,7 @@ def _count(results: Sequence[EvalResult]) -> str:
     return text + (f" and {len(results) - len(known)} unknown" if len(known) < len(results) else "")
 
 
-def _describe(result: EvalResult) -> str:
-    """Sum up a run in one line."""
+def _say_run(result: EvalResult, done: int, total: int) -> None:
     parts = [
         result.task_id,
         result.config_name,
@@ -169,4 +164,4 @@ def _describe(result: EvalResult) -> str:
         seconds_text(result.trace.duration_seconds),
         result.trace.error,
     ]
-    return " | ".join(filter(None, parts))
+    say(f"[{done}/{total}] {' | '.join(filter(None, parts))}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import json
 import math
@@ -69,13 +68,12 @@ class CodeGrader(Commands):
         return grade.model_copy(update={"duration_seconds": time.monotonic() - started, "details": details})
 
     def _grade(self, assertion: CodeAssertion, env_path: Path) -> GradeResult:
-        file, pattern = assertion.file or "", assertion.pattern or ""
+        file, pattern, seconds = assertion.file or "", assertion.pattern or "", assertion.timeout_seconds
         match assertion.check:
             case CodeCheckType.TESTS_PASS:
-                command = assertion.command or DEFAULT_TEST_COMMAND
-                return self.grade_tests_pass(env_path, command, assertion.timeout_seconds)
+                return self.grade_tests_pass(env_path, assertion.command or DEFAULT_TEST_COMMAND, seconds)
             case CodeCheckType.COMMAND_SUCCEEDS:
-                return self.grade_command_succeeds(env_path, assertion.command or "", assertion.timeout_seconds)
+                return self.grade_command_succeeds(env_path, assertion.command or "", seconds)
             case CodeCheckType.FILE_EXISTS:
                 return self.grade_file_exists(env_path, file)
             case CodeCheckType.FILE_CONTAINS:
@@ -99,9 +97,11 @@ class CodeGrader(Commands):
 
     def grade_file_exists(self, env_path: Path, file: str) -> GradeResult:
         """Pass if `file` is a regular file or folder inside the project."""
-        found = _inside(env_path, file)
-        details = f"{file} exists" if found else f"{file} does not exist"
-        return _verdict(CodeCheckType.FILE_EXISTS, found is not None, details)
+        try:
+            trees.resolve(Path(env_path), file)
+        except OSError:  # or a link leads out of the project
+            return _verdict(CodeCheckType.FILE_EXISTS, False, f"{file} does not exist")
+        return _verdict(CodeCheckType.FILE_EXISTS, True, f"{file} exists")
 
     def grade_file_contains(self, env_path: Path, file: str, pattern: str) -> GradeResult:
         """Pass if the regular expression is found in `file`; ^ and $ match at line boundaries.
@@ -137,22 +137,22 @@ class CodeGrader(Commands):
         if finished.returncode == NOT_FOUND:
             self.reference(command, limit)
         output = format_output(finished)
-        if finished.cause is StopCause.TIMEOUT:
-            return _verdict(check, False, f"{command}: still ran after {limit} s and was killed", output)
-        if finished.cause is StopCause.STORAGE:
-            return _verdict(check, False, f"{command}: wrote more than the task's resources.storage_mb allows", output)
         missing = sorted(expected.passed - report.passed)
-        if finished.returncode == 0 and missing:
-            names = list_some([name for _, name in missing])
-            details = f"{command}: {len(missing)} of the {len(expected.passed)} hidden tests failed or did not run: "
-            return _verdict(check, False, f"{details}{names}", output)
-        if finished.returncode == 0 and report.left > expected.left:
-            return _verdict(check, False, f"{command}: the code under test ended it early", output)
-        passed = finished.returncode == 0
-        details = f"{command}: exit code {finished.returncode}"
-        if not passed:
+        passed, details = False, f"exit code {finished.returncode}"
+        if finished.cause is StopCause.TIMEOUT:
+            details = f"still ran after {limit} s and was killed"
+        elif finished.cause is StopCause.STORAGE:
+            details = "wrote more than the task's resources.storage_mb allows"
+        elif finished.returncode != 0:
             details = "\n".join([details, *output.splitlines()[-DETAIL_LINES:]])
-        return _verdict(check, passed, details, output)
+        elif missing:
+            names = list_some([name for _, name in missing])
+            details = f"{len(missing)} of the {len(expected.passed)} hidden tests failed or did not run: {names}"
+        elif report.left > expected.left:
+            details = "the code under test ended it early"
+        else:
+            passed = True
+        return _verdict(check, passed, f"{command}: {details}", output)
 
 
 def _verdict(check: CodeCheckType, passed: bool, details: str, output: str = "") -> GradeResult:
@@ -166,28 +166,18 @@ def _verdict(check: CodeCheckType, passed: bool, details: str, output: str = "")
     )
 
 
-def _inside(env_path: Path | str, file: str) -> str | None:
-    """Return the path with links resolved; None if nothing is there or a link leads out of the project."""
-    with contextlib.suppress(OSError):
-        return trees.resolve(Path(env_path), file)
-    return None
-
-
 def _grade_pattern(check: CodeCheckType, env_path: Path, file: str, pattern: str) -> GradeResult:
     try:
         re.compile(pattern)
     except re.error as error:
         raise InputError(f"{check} of {file}: {pattern!r} is not a regular expression ({error}); correct it") from None
-    path = _inside(env_path, file)
     try:
-        content = read_below(Path(env_path), path, MAX_SEARCHED_BYTES) if path else None
+        content = read_below(Path(env_path), trees.resolve(Path(env_path), file), MAX_SEARCHED_BYTES)
     except OSError as error:
         if error.errno in OUR_ERRORS:
             raise
         if error.errno == errno.EFBIG:
             return _verdict(check, False, f"{file} has more than {MAX_SEARCHED_BYTES} bytes and is not searched")
-        content = None
-    if content is None:
         return _verdict(check, False, f"{file} does not exist")
     line = _line_of_match(pattern, content.decode("utf-8", errors="replace"))
     if line is None:

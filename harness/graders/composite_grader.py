@@ -43,11 +43,7 @@ class CompositeGrader:
     """Combines code and LLM graders with weighted scoring."""
 
     def __init__(
-        self,
-        llm_model: str = DEFAULT_JUDGE_MODEL,
-        api_key: str | None = None,
-        *,
-        sandbox: Sandbox | None = None,
+        self, llm_model: str = DEFAULT_JUDGE_MODEL, api_key: str | None = None, *, sandbox: Sandbox | None = None
     ) -> None:
         """The judge is made from `llm_model` and `api_key`; commands run in `sandbox`, by default on this machine."""
         self.sandbox = sandbox

@@ -63,8 +63,8 @@ class ResolvedConfig(Config):
     @property
     def user_level(self) -> str:
         """Hash over what is configured for the user rather than the project; empty without any."""
-        given = (self.shared_servers, self._snapshot_content)
-        return fingerprint.of_data({"mcp_servers": given[0], "snapshot": given[1]}) if any(given) else ""
+        given = [self.shared_servers, self._snapshot_content]
+        return fingerprint.of_data(given) if any(given) else ""
 
     @property
     def _snapshot_content(self) -> dict[str, Any] | None:
@@ -103,22 +103,19 @@ def resolve(config: Config) -> ResolvedConfig:
     """
     if isinstance(config, ResolvedConfig):
         return config
-    skills_path = config.skills_path.expanduser() if config.skills_path is not None else None
     try:
-        skills = find_skills(skills_path) if skills_path is not None else ()
+        skills = find_skills(config.skills_path) if config.skills_path is not None else ()
     except InputError as error:
         raise InputError(f"config {config.name}: {error}") from error
-    return ResolvedConfig(
-        **{
-            **dict(config),
-            "env": _env(config),
-            "mcp_config": _mcp_config(config),
-            "user_configuration": _snapshot(config),
-            "skills": skills,
-            "skills_digest": fingerprint.of_folder(skills_path),
-            "env_as_written": config.env,
-        }
-    )
+    looked_up = {
+        "env": _env(config),
+        "env_as_written": config.env,
+        "mcp_config": _mcp_config(config),
+        "user_configuration": _snapshot(config),
+        "skills": skills,
+        "skills_digest": fingerprint.of_folder(config.skills_path),
+    }
+    return ResolvedConfig(**{**dict(config), **looked_up})
 
 
 def agent_name(agents_md: str) -> str | None:
@@ -128,12 +125,12 @@ def agent_name(agents_md: str) -> str | None:
 
 
 def _env(config: Config) -> dict[str, str]:
-    values = {}
+    values = dict(config.env)
     for name, value in config.env.items():
-        reference = HOST_VARIABLE.match(value)
-        if reference and reference.group(1) not in os.environ:
-            raise InputError(f"config {config.name}: env.{name}: {value} is not set on this host; export it")
-        values[name] = os.environ[reference.group(1)] if reference else value
+        if reference := HOST_VARIABLE.match(value):
+            if reference[1] not in os.environ:
+                raise InputError(f"config {config.name}: env.{name}: {value} is not set on this host; export it")
+            values[name] = os.environ[reference[1]]
     return values
 
 

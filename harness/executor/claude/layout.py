@@ -39,13 +39,7 @@ VERSION_TIMEOUT_SECONDS = 10
 
 
 def lay_out(
-    project: Path,
-    home: Path,
-    log: Path,
-    *,
-    claude_md: str | None,
-    agents_md: str | None,
-    skills: Sequence[Skill],
+    project: Path, home: Path, log: Path, *, claude_md: str | None, agents_md: str | None, skills: Sequence[Skill]
 ) -> dict[str, str]:
     """Write CLAUDE.md, the skills, and AGENTS.md or the subagent that `agents_md` defines.
 
