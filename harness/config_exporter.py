@@ -87,26 +87,25 @@ class ConfigExporter:
 
     def _files(self, found: list[str], left_out: list[str]) -> dict[str, Any]:
         """Return the fields of a snapshot that hold files: text as it is, others as base64."""
-        fields: dict[str, Any] = {"skills": {}, "skills_binary": {}, "files": {}, "files_binary": {}, "executable": []}
-        for folder in ("skills", *FOLDERS):
-            for path in self._below(self.claude_home / folder, left_out):
-                name = path.relative_to(self.claude_home).as_posix()
-                content = _bytes(path)
-                text = _text(content)
-                shown = content.decode("latin-1") if text is None else text
-                clean = redact_settings(shown)
-                is_secret = any(fnmatch(path.name.lower(), pattern) for pattern in SECRET_FILES)
-                found += [name] if is_secret or clean != shown else []
-                if is_secret or (clean != shown and text is None):
-                    continue
-                field, key = ("skills", name.removeprefix("skills/")) if folder == "skills" else ("files", name)
-                if text is None:
-                    fields[f"{field}_binary"][key] = base64.b64encode(content).decode()
-                else:
-                    fields[field][key] = clean
-                if os.access(path, os.X_OK):
-                    fields["executable"].append(name)
-        return fields
+        skills, files, binary, executable = {}, {}, {}, []
+        for path in [p for name in ("skills", *FOLDERS) for p in self._below(self.claude_home / name, left_out)]:
+            name = path.relative_to(self.claude_home).as_posix()
+            content = _bytes(path)
+            text = _text(content)
+            shown = content.decode("latin-1") if text is None else text
+            clean = redact_settings(shown)
+            is_secret = any(fnmatch(path.name.lower(), pattern) for pattern in SECRET_FILES)
+            found += [name] if is_secret or clean != shown else []
+            if is_secret or (clean != shown and text is None):
+                continue
+            if text is None:
+                binary[name] = base64.b64encode(content).decode()
+            elif name.startswith("skills/"):
+                skills[name.removeprefix("skills/")] = clean
+            else:
+                files[name] = clean
+            executable += [name] if os.access(path, os.X_OK) else []
+        return {"skills": skills, "files": files, "binary": binary, "executable": executable}
 
     def _below(self, folder: Path, left_out: list[str]) -> Iterator[Path]:
         """Yield the files below a folder, sorted. Only a link in skills/ to a skill is followed."""
