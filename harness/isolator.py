@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.executor.base import Layout
 from harness.executor.claude.layout import lay_out as claude_layout
-from harness.executor.layout import Layout
 from harness.sandbox import directory, scratch, trees
 from harness.suite.skills import Skill, find_skills
 from locobench.shared.errors import InputError
@@ -72,8 +72,7 @@ class EnvironmentIsolator:
             skills: The skills of a resolved config; `skills_path` is then ignored.
             layout: How the agent's own files lie; default Claude Code's.
 
-        Raises:
-            InputError: The fixture or a skill is missing, a link leads outside, or `base_dir` is not writable.
+        InputError if the fixture or a skill is missing, a link leads outside, or `base_dir` is not writable.
         """
         try:
             if self.base_dir is not None:

@@ -13,14 +13,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
-from harness.executor.layout import Layout
 from harness.models import Config, ErrorKind, ExecutionTrace, Outcome, Resources
 from harness.sandbox import scratch
 from harness.sandbox.place import Sandbox, SandboxError
 from harness.sandbox.processes import Command, Limits, ProcessResult, StopCause
 from harness.suite.resolve import ResolvedConfig, read_servers, resolve
+from harness.suite.skills import Skill
 from locobench.shared.errors import InputError
 
 
@@ -64,6 +64,25 @@ class Run(NamedTuple):
     stdout: str = ""
     stderr: str = ""
     seconds: float = 0.0
+
+
+class Layout(Protocol):
+    """A function that lays out one agent's files."""
+
+    def __call__(
+        self,
+        project: Path,
+        home: Path,
+        log: Path,
+        *,
+        claude_md: str | None,
+        agents_md: str | None,
+        skills: Sequence[Skill],
+    ) -> dict[str, str]:
+        """Write what the agent reads at its start into the project, and return the agent's own variables.
+
+        `home` is the run's empty HOME, `log` a folder for what the agent records about its start.
+        """
 
 
 class Executor(ABC):

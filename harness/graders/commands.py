@@ -101,12 +101,8 @@ class Commands:
     ) -> tuple[ProcessResult, PythonReport]:
         """Run a bash command on a copy of this work, for at most `limit` seconds.
 
-        Return how it ended and what its Python programs reported.
-
-        Raises:
-            SetupError: the task's setup fails.
-            GraderError: on the task's own (`trusted`) work, a program is not installed.
-            ValueError: the work corrupted the report.
+        Return how it ended and what its Python programs reported. SetupError if the task's setup fails, GraderError if
+        on the task's own (`trusted`) work a program is not installed, ValueError if the work corrupted the report.
         """
         with ExitStack() as stack:
             shared = self._shared.get(work)

@@ -9,7 +9,7 @@ import select
 import socket
 import sys
 import threading
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -68,7 +68,15 @@ class DockerSandbox(Sandbox):
             if found is None:
                 way_out = f"docker build --tag {self.image} {Path(__file__).parent}"
                 raise InputError(f"the Docker engine has no image {self.image}; make it: {way_out}")
-            self._try(program)
+            with scratch.folder("probe_") as folder:
+                env = {**self.tool_variables(), "HOME": str(folder)}
+                try:
+                    finished = self.run(Command([program, "--version"], folder, env, Limits(wall=60.0)))
+                except SandboxError as error:
+                    raise InputError(f"no container of {self.image} can be started ({error})") from None
+            if finished.returncode != 0:
+                lines = finished.stderr.decode(errors="replace").strip().splitlines() or ["no output"]
+                raise InputError(f"{program} does not run in {self.image} ({lines[-1]}); name another image")
             self._ready.add(program)
 
     def agent_variables(self) -> dict[str, str]:
@@ -82,17 +90,21 @@ class DockerSandbox(Sandbox):
     def run(self, command: Command) -> ProcessResult:
         """Run a command in its own container; SandboxError if it cannot be started or is lost."""
         limits = ContainerLimits(command.limits.wall + command.limits.grace, **self._resources.model_dump())
-        with _as_sandbox_error(), self._create(command, limits) as container:
-            finished = command.run(lambda: ContainerProcess(container))
-            if container.over_storage:
-                return replace(finished, cause=StopCause.STORAGE, returncode=None)
-            if finished.cause is not StopCause.EXITED:
-                return finished
-            # The last thing heard is the end of the output; what follows is the engine taking the container down.
-            seconds = finished.duration_seconds - finished.silent_seconds
-            if seconds > command.limits.wall:  # the harness itself was held up
-                return replace(finished, cause=StopCause.TIMEOUT, returncode=None)
-            return replace(finished, duration_seconds=seconds)
+        try:
+            with self._create(command, limits) as container:
+                finished = command.run(lambda: ContainerProcess(container))
+                over_storage = container.over_storage
+        except EngineError as error:
+            raise SandboxError(str(error)) from None
+        if over_storage:
+            return replace(finished, cause=StopCause.STORAGE, returncode=None)
+        if finished.cause is not StopCause.EXITED:
+            return finished
+        # The last thing heard is the end of the output; what follows is the engine taking the container down.
+        seconds = finished.duration_seconds - finished.silent_seconds
+        if seconds > command.limits.wall:  # the harness itself was held up
+            return replace(finished, cause=StopCause.TIMEOUT, returncode=None)
+        return replace(finished, duration_seconds=seconds)
 
     def _create(self, command: Command, limits: ContainerLimits) -> contextlib.AbstractContextManager[Container]:
         """Create a container that sees only the folders of this machine that the command needs."""
@@ -122,17 +134,6 @@ class DockerSandbox(Sandbox):
             environment=dict(command.env),
             mounts=mounts,
         )
-
-    def _try(self, program: str) -> None:
-        with scratch.folder("probe_") as folder:
-            env = {**self.tool_variables(), "HOME": str(folder)}
-            try:
-                finished = self.run(Command([program, "--version"], folder, env, Limits(wall=60.0)))
-            except SandboxError as error:
-                raise InputError(f"no container of {self.image} can be started ({error})") from None
-        if finished.returncode != 0:
-            lines = finished.stderr.decode(errors="replace").strip().splitlines() or ["no output"]
-            raise InputError(f"{program} does not run in {self.image} ({lines[-1]}); name another image")
 
 
 @cache
@@ -208,14 +209,6 @@ class ContainerProcess:
             self._socket.shutdown(socket.SHUT_RDWR)
         self._container.remove()
         os.close(self._end)
-
-
-@contextlib.contextmanager
-def _as_sandbox_error() -> Iterator[None]:
-    try:
-        yield
-    except EngineError as error:
-        raise SandboxError(str(error)) from None
 
 
 def _outermost(paths: Sequence[Path], within: Sequence[Path] = ()) -> list[Path]:

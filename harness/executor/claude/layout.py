@@ -6,9 +6,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.executor.layout import copy_skills
 from harness.suite.resolve import agent_name
-from harness.suite.skills import Skill
+from harness.suite.skills import Skill, copy_skills
 
 FOLDERS = ("agents", "commands", "hooks", "output-styles", "rules")
 """Folders below .claude/ that a snapshot includes, in addition to skills/."""

@@ -8,9 +8,8 @@ from typing import Any
 
 import tomli_w
 
-from harness.executor.layout import copy_skills
 from harness.suite.resolve import ResolvedConfig
-from harness.suite.skills import Skill
+from harness.suite.skills import Skill, copy_skills
 
 HOME_VARIABLE = "CODEX_HOME"
 SERVER_FIELDS = ("command", "args", "env", "url", "http_headers")
