@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import math
@@ -11,7 +12,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.graders.commands import DETAIL_LINES, NOT_FOUND, Commands, SetupError, format_output, list_some
+from harness.graders.commands import NOT_FOUND, Commands, SetupError, format_output, list_some, with_last_lines
 from harness.graders.grading_folder import PythonReport
 from harness.models import CodeAssertion, CodeCheckType, GradeResult
 from harness.sandbox import trees
@@ -97,11 +98,11 @@ class CodeGrader(Commands):
 
     def grade_file_exists(self, env_path: Path, file: str) -> GradeResult:
         """Pass if `file` is a regular file or folder inside the project."""
-        try:
-            trees.resolve(Path(env_path), file)
-        except OSError:  # or a link leads out of the project
-            return _verdict(CodeCheckType.FILE_EXISTS, False, f"{file} does not exist")
-        return _verdict(CodeCheckType.FILE_EXISTS, True, f"{file} exists")
+        found = None
+        with contextlib.suppress(OSError):  # nothing is there, or a link leads out of the project
+            found = trees.resolve(Path(env_path), file)
+        details = f"{file} exists" if found else f"{file} does not exist"
+        return _verdict(CodeCheckType.FILE_EXISTS, found is not None, details)
 
     def grade_file_contains(self, env_path: Path, file: str, pattern: str) -> GradeResult:
         """Pass if the regular expression is found in `file`; ^ and $ match at line boundaries.
@@ -144,7 +145,7 @@ class CodeGrader(Commands):
         elif finished.cause is StopCause.STORAGE:
             details = "wrote more than the task's resources.storage_mb allows"
         elif finished.returncode != 0:
-            details = "\n".join([details, *output.splitlines()[-DETAIL_LINES:]])
+            details = with_last_lines(details, finished)
         elif missing:
             names = list_some([name for _, name in missing])
             details = f"{len(missing)} of the {len(expected.passed)} hidden tests failed or did not run: {names}"

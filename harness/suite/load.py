@@ -101,6 +101,14 @@ def read_object(path: Path) -> dict[str, Any]:
     return data
 
 
+def servers_in(path: Path, source: dict[str, Any]) -> dict[str, Any]:
+    """Return the MCP servers in the content of a file of Claude Code, by name; InputError if they are no object."""
+    servers = source.get("mcpServers", {})
+    if not isinstance(servers, dict):
+        raise InputError(f"{path}: mcpServers must be an object with one entry per server")
+    return servers
+
+
 def _load_all(pattern: str, load: Callable[[Path], Model], key: str) -> list[Model]:
     models: dict[str, tuple[Path, Model]] = {}
     for path in expand_glob(pattern):

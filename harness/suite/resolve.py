@@ -107,10 +107,14 @@ def resolve(config: Config) -> ResolvedConfig:
         skills = find_skills(config.skills_path) if config.skills_path is not None else ()
     except InputError as error:
         raise InputError(f"config {config.name}: {error}") from error
+    source = config.mcp_config
+    servers = None
+    if source is not None:
+        servers = read_servers(source) if isinstance(source, Path) else _servers_of(source, f"config {config.name}")
     looked_up = {
         "env": _env(config),
         "env_as_written": config.env,
-        "mcp_config": _mcp_config(config),
+        "mcp_config": None if servers is None else {"mcpServers": servers},
         "user_configuration": _snapshot(config),
         "skills": skills,
         "skills_digest": fingerprint.of_folder(config.skills_path),
@@ -132,13 +136,6 @@ def _env(config: Config) -> dict[str, str]:
                 raise InputError(f"config {config.name}: env.{name}: {value} is not set on this host; export it")
             values[name] = os.environ[reference[1]]
     return values
-
-
-def _mcp_config(config: Config) -> dict[str, Any] | None:
-    source = config.mcp_config
-    if isinstance(source, Path):
-        return {"mcpServers": read_servers(source)}
-    return None if source is None else {**source, "mcpServers": _servers_of(source, f"config {config.name}")}
 
 
 def read_servers(path: Path) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +33,15 @@ def settings(config: ResolvedConfig, base_url: str | None) -> str:
 
     Every server is required: Codex refuses to start without it, so no run lacks a server unnoticed.
     """
+    servers = {}
+    for name, server in config.servers.items():
+        renamed = {"http_headers" if key == "headers" else key: value for key, value in server.items()}
+        servers[name] = {key: renamed[key] for key in SERVER_FIELDS if key in renamed} | {"required": True}
     content: dict[str, Any] = {
         "model": config.model,
         "analytics": {"enabled": False},
         "check_for_update_on_startup": False,
-        "mcp_servers": {name: {**_server(server), "required": True} for name, server in config.servers.items()},
+        "mcp_servers": servers,
     }
     if config.effort is not None:
         content["model_reasoning_effort"] = config.effort
@@ -45,8 +49,3 @@ def settings(config: ResolvedConfig, base_url: str | None) -> str:
         provider = {"name": "service", "base_url": base_url, "wire_api": "responses", "env_key": "CODEX_API_KEY"}
         content |= {"model_provider": "service", "model_providers": {"service": provider}}
     return tomli_w.dumps(content)
-
-
-def _server(server: Mapping[str, Any]) -> dict[str, Any]:
-    renamed = {"http_headers" if key == "headers" else key: value for key, value in server.items()}
-    return {key: renamed[key] for key in SERVER_FIELDS if key in renamed}
