@@ -98,9 +98,7 @@ class CodeGrader(Commands):
 
     def grade_file_exists(self, env_path: Path, file: str) -> GradeResult:
         """Pass if `file` is a regular file or folder inside the project."""
-        found = None
-        with contextlib.suppress(OSError):  # nothing is there, or a link leads out of the project
-            found = trees.resolve(Path(env_path), file)
+        found = _inside(env_path, file)
         details = f"{file} exists" if found else f"{file} does not exist"
         return _verdict(CodeCheckType.FILE_EXISTS, found is not None, details)
 
@@ -165,6 +163,13 @@ def _verdict(check: CodeCheckType, passed: bool, details: str, output: str = "")
         details=details,
         full_output=output,
     )
+
+
+def _inside(env_path: Path | str, file: str) -> str | None:
+    """Return the path with links resolved; None if nothing is there or a link leads out of the project."""
+    with contextlib.suppress(OSError):
+        return trees.resolve(Path(env_path), file)
+    return None
 
 
 def _grade_pattern(check: CodeCheckType, env_path: Path, file: str, pattern: str) -> GradeResult:
