@@ -10,7 +10,6 @@ from pathlib import Path
 import click
 
 from harness.executor import ClaudeExecutor, Executor
-from harness.executor.base import load_executor
 from harness.executor.codex.executor import CodexExecutor
 from harness.executor.command import CommandExecutor
 from harness.executor.echo import EchoExecutor
@@ -46,8 +45,7 @@ def make_runner(
         "command": lambda: CommandExecutor(_words(command or ""), mcp_config, sandbox=place),
         "echo": EchoExecutor,
     }
-    agent = agents[executor]() if executor in agents else load_executor(executor)
-    return EvalRunner(agent, CompositeGrader(judge_model, sandbox=place))
+    return EvalRunner(agents[executor](), CompositeGrader(judge_model, sandbox=place))
 
 
 def confirm_repeats(planned: Sequence[PlannedRun], earlier: Sequence[EvalResult], journal: Path, *, yes: bool) -> None:
@@ -90,10 +88,10 @@ run_options = together(
     click.option("-y", "--yes", is_flag=True, help="Repeat and pay for finished runs without asking."),
     click.option(
         "--executor",
+        type=click.Choice(["claude", "codex", "command", "echo"]),
         default="claude",
         show_default=True,
-        help="The agent: claude, codex, command (with --command), echo (no model: it repeats the prompt), or"
-        " MODULE:CLASS of an Executor of your own.",
+        help="The agent; command is any program (with --command), echo has no model and repeats the prompt.",
     ),
     click.option("--command", help="With --executor command: the program and its arguments, in quotes."),
     click.option("--claude", "claude_path", default="claude", envvar="HARNESS_CLAUDE", help="The claude executable."),

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import importlib
 import json
-import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -244,22 +242,3 @@ def write_mcp_file(servers: Mapping[str, Any]) -> Iterator[Path | None]:
         path = folder / "mcp.json"
         path.write_text(json.dumps({"mcpServers": dict(servers)}), encoding="utf-8")
         yield path
-
-
-def load_executor(name: str) -> Executor:
-    """Import the class `module:Class` and call it without arguments; the module may be in the current folder.
-
-    InputError if there is no such class, it is not an Executor, or it cannot be instantiated.
-    """
-    module, _, attribute = name.partition(":")
-    if not module or not attribute:
-        raise InputError(f"executor {name!r}: unknown; use claude, codex, command, echo or MODULE:CLASS")
-    if (here := str(Path.cwd())) not in sys.path:
-        sys.path.append(here)
-    try:
-        made = getattr(importlib.import_module(module), attribute)()
-    except Exception as error:  # user code may raise anything
-        raise InputError(f"executor {name}: {type(error).__name__}: {error}; see that it can be imported") from error
-    if not isinstance(made, Executor):
-        raise InputError(f"executor {name}: not a subclass of Executor; derive it from harness.executor.Executor")
-    return made
