@@ -67,10 +67,10 @@ def read_index(path: Path, index: Index) -> Scip:
     try:
         message = _index_message().FromString(path.read_bytes())
     except DecodeError:
-        raise InputError("not a SCIP index, or a part of one") from None
+        raise InputError("its index cannot be used: not a SCIP index, or a part of one") from None
     files = set(index.files)
     if not any(document.relative_path in files for document in message.documents):
-        raise InputError("it has none of the files")
+        raise InputError("its index cannot be used: it has none of the files")
     return Scip(message, index)
 
 
