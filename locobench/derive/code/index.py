@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from locobench.derive.code.imports import Import
 from locobench.derive.code.languages import Language
-from locobench.derive.code.rows import FUNCTIONS, NOWHERE, TOP_LEVEL, TYPES, Definition, Symbol
+from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, Definition, Symbol
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Index:
     role: array[int] = field(default_factory=lambda: array("B"))
     receiver: array[int] = field(default_factory=lambda: array("I"))
     scope: array[int] = field(default_factory=lambda: array("i"))
-    """Number of the innermost enclosing definition, or TOP_LEVEL or NOWHERE."""
+    """Number of the innermost enclosing definition, or TOP_LEVEL."""
     rows: dict[int, list[int]] = field(default_factory=dict)
     """Name -> rows of its mentions, for names defined in these files."""
 
@@ -79,17 +79,12 @@ class Index:
 
     def item_of(self, definition: int) -> int | None:
         """Return the item that a definition's text belongs to: the outermost function, else the innermost class."""
-        if definition == NOWHERE:
-            return None
-        found = TOP_LEVEL
+        found: int | None = TOP_LEVEL
         for one in reversed([*self.around(definition)]):
             if one.kind in FUNCTIONS:
                 return one.symbol if one.symbol >= 0 else None
-            if one.kind in TYPES or one.kind == "container":
-                found = one.symbol
-            elif one.kind == "nested":
-                found = NOWHERE
-        return None if found == NOWHERE else found
+            found = None if one.kind == "nested" else one.symbol
+        return found
 
     def around(self, definition: int) -> Iterator[Definition]:
         """Yield a definition and those that enclose it, from the inside out."""

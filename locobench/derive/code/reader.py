@@ -103,8 +103,6 @@ class Reader:
             if paint[name.start_byte] == Role.IGNORED or (kind == "constant" and paint[name.start_byte] == Role.IMPORT):
                 continue
             other = found.get(key)
-            if other and (other.kind != kind and kind == "constant"):
-                continue
             if other and other.kind == kind and other.end - other.start >= node.end_byte - node.start_byte:
                 continue
             owner = self._text_of(match["owner"][0]).rpartition(".")[2] if "owner" in match else ""
@@ -195,8 +193,7 @@ class Reader:
         if head.endswith(b":") and not head.endswith(b"::"):
             return Receiver.NONE
         found = _RECEIVER.match(head[::-1])
-        if found is None:
-            return Receiver.COMPLEX
+        assert found
         called, name = found.groups()
         if name is None:
             # `::name` and `\name` start at the root namespace. The receiver of `).name` and `].name` is unknown.

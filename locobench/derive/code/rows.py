@@ -20,8 +20,8 @@ class Receiver:
     NONE, ITSELF, COMPLEX, FIRST_NAME = range(4)
 
 
-# The scope of a mention that is not inside an item.
-TOP_LEVEL, NOWHERE = -1, -2
+TOP_LEVEL = -1
+"""The scope of a mention that is not inside an item."""
 
 FUNCTIONS = frozenset({"function", "method", "constructor"})
 TYPES = frozenset({"class", "type"})

@@ -18,7 +18,7 @@ from google.protobuf.message import DecodeError
 
 from locobench.derive.code.index import Index
 from locobench.derive.code.rows import TYPES, Receiver, Role
-from locobench.derive.resolve.resolver import Item, Unclear
+from locobench.derive.resolve.resolver import Item, Unclear, user
 from locobench.shared.errors import InputError
 
 IS_DEFINITION = 1
@@ -154,7 +154,7 @@ class Scip:
             raise Unclear("used without being named")
         for row in index.mentions(one.name):
             self._check(row, is_method=one.kind == "method")
-        found = set()
+        found: set[Item] = set()
         for name in self._names[symbol]:
             for row in self._uses[name]:
                 if index.role[row] in (Role.IMPORT, Role.DEFINITION, Role.DECLARATION):
@@ -163,11 +163,7 @@ class Scip:
                     raise Unclear("taken out of an object by a pattern")
                 if one.kind in TYPES and index.names[index.name[row]] == index.language.constructor:
                     continue  # `super().__init__` does not name the class
-                item = index.item_of(index.scope[row])
-                if item is None:
-                    raise Unclear("used outside of any known function")
-                if not index.is_inside(item, symbol):
-                    found.add(Item(index.file[row], item))
+                found |= user(index, row, symbol)
         return frozenset(found)
 
     def _is_subtype_unnamed(self, row: int) -> bool:
