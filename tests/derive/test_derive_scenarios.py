@@ -256,7 +256,7 @@ def test_odd_files_are_counted_and_do_no_harm(tmp_path: Path, script: Script) ->
         "1 vendored",
         "1 LFS pointers",
         "1 not text",
-        "1 wrapped in a Markdown fence",
+        "1 with parse errors",
         "1 too large",
     ):
         assert said in done.stdout

@@ -35,8 +35,7 @@ def build(
             continue
         tree = language.parser(path).parse(language.readable(text))
         if tree.root_node.has_error:
-            fenced = text.lstrip().startswith(b"```")
-            index.left_out["wrapped in a Markdown fence" if fenced else "with parse errors"] += 1
+            index.left_out["with parse errors"] += 1
             _muddy(index, text)
             continue
         Reader(index, path, text, tree.root_node).read(mentions=mentions)

@@ -73,6 +73,11 @@ class Index:
         """Return the rows of a name's mentions."""
         return self.rows.get(self.name_ids.get(name, -1), [])
 
+    def places(self, symbol: int) -> set[tuple[int, int]]:
+        """Return where a symbol's definitions have its name: file and offset."""
+        one = self.symbols[symbol]
+        return {(one.file, self.definitions[number].name_start) for number in one.definitions}
+
     def item_at(self, file: int, offset: int) -> int | None:
         """Return the symbol whose text contains an offset, or TOP_LEVEL, or None if it is unknown."""
         return self.item_of(self.innermost(file, offset))

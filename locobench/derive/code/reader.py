@@ -18,6 +18,8 @@ _RECEIVER = re.compile(rb"\s*(?:\.\??|>-|::|\\)\s*(\)\()?([\w$]*[A-Za-z_$])?")
 _ABOVE = {"csharp": "base", "php": "parent"}
 """What means the supertype, beside `super`."""
 _MEMBER_BYTES = frozenset(b".>:\\")
+_ACCESS = re.compile(rb"(?:^|[^.])\.$|->$|::$|\\$")
+"""The last two bytes before a member's name: no range (`..`), no comparison and no label."""
 
 
 class Reader:
@@ -112,9 +114,7 @@ class Reader:
                 kind, self._text_of(name), self.number, node.start_byte, node.end_byte, name.start_byte,
                 "" if owner in ("exports", "module") else owner,
             )  # fmt: skip
-        starts = {(one.start, one.end) for one in found.values()} | {
-            (one.name_start, one.end) for one in found.values()
-        }
+        starts = {(start, one.end) for one in found.values() for start in (one.start, one.name_start)}
         extra = [node for node in captured.get("nested", ()) if (node.start_byte, node.end_byte) not in starts]
         ends = {one.end for one in found.values() if one.kind in FUNCTIONS}
         extra += [node for node in captured.get("callable", ()) if node.end_byte not in ends]
@@ -186,11 +186,7 @@ class Reader:
         if near and near[-1] not in _MEMBER_BYTES:
             return Receiver.NONE
         head = _code(self.text[max(0, start - 400) : start])
-        if not head or head[-1] not in _MEMBER_BYTES:
-            return Receiver.NONE
-        if head.endswith(b"..") or (head.endswith(b">") and not head.endswith(b"->")):
-            return Receiver.NONE
-        if head.endswith(b":") and not head.endswith(b"::"):
+        if not _ACCESS.search(head[-2:]):
             return Receiver.NONE
         found = _RECEIVER.match(head[::-1])
         assert found
@@ -205,17 +201,14 @@ class Reader:
         word = name.decode("utf-8", "replace").removeprefix("$")
         # For `a.b.name`, the last name `b` alone could be mistaken for something else.
         around = _code(head[: -found.end()])
-        if word == "super" or word == _ABOVE.get(self.index.language.name):
+        if word in ("super", _ABOVE.get(self.index.language.name)):
             return Receiver.ITSELF
         arrow = self.index.language.name in ("c", "php") and around.endswith(b"->")
         if arrow or (around.endswith(b".") and not around.endswith(b"..")):
             return Receiver.COMPLEX
-        if word in self.index.language.selves or self._is_own_self(word, scope):
+        if word in self.index.language.selves or any(one.own_self == word for one in self.index.around(scope)):
             return Receiver.ITSELF
         return Receiver.FIRST_NAME + self.index.name_id(word)
-
-    def _is_own_self(self, word: str, scope: int) -> bool:
-        return any(one.own_self == word for one in self.index.around(scope))
 
     def _text_of(self, node: Node, *, most: int | None = None) -> str:
         end = node.end_byte if most is None else min(node.end_byte, node.start_byte + most)

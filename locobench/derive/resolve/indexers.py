@@ -10,7 +10,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -100,7 +100,7 @@ def _run(indexer: Indexer, repository: Repository, tree: Tree, index: Path) -> N
     base = Path(tempfile.mkdtemp(dir=index.parent))
     places = {"copy": base / "copy", "home": base / "home", "index": base / "index"}
     passive = (one for one in tree.blobs if not one.is_link and _ACTIVE.isdisjoint(one.path.split("/")))
-    write_tree(repository, replace(tree, blobs=tuple(passive)), places["copy"])
+    write_tree(repository, tree._replace(blobs=tuple(passive)), places["copy"])
     programs = places["home"] / "bin"
     programs.mkdir(parents=True)
     for name in (*indexer.needs, *_LAUNCHERS):

@@ -250,15 +250,10 @@ class Strict:
 
     def _hides(self, number: int, row: int) -> bool:
         """Return whether a definition hides the symbol because it is local to a function."""
-        index = self.index
-        start = index.start[row]
-        if start in self._starts(number) and index.file[row] == index.symbols[number].file:
-            return False
-        around = map(index.definitions.__getitem__, index.by_file[index.file[row]])
-        return not any(one.name_start == start and one.symbol >= 0 for one in around)
-
-    def _starts(self, number: int) -> set[int]:
-        return {self.index.definitions[one].name_start for one in self.index.symbols[number].definitions}
+        index, file, start = self.index, self.index.file[row], self.index.start[row]
+        own = (index.definitions[one] for one in index.by_file[file])
+        is_item = any(one.name_start == start and one.symbol >= 0 for one in own)
+        return not is_item and (file, start) not in index.places(number)
 
     def subtypes(self, symbol: int) -> frozenset[int]:
         """Return the types that name this one as a supertype.
