@@ -81,9 +81,10 @@ class _Deriver:
     def run(self) -> Report:
         """Derive the questions."""
         with tempfile.TemporaryDirectory(prefix="scip-", ignore_cleanup_errors=True) as folder:
-            return self._report(Path(folder))
+            self.indexes = Path(folder)
+            return self._report()
 
-    def _report(self, indexes: Path) -> Report:
+    def _report(self) -> Report:
         repository, choice = self.repository, self.choice
         tree = repository.tree(repository.commit(choice.revision))
         found, unknown = scopes(tree)
@@ -104,7 +105,7 @@ class _Deriver:
             own = LanguageReport(scope.language.name, left_out=scope.left_out)
             report.languages.append(own)
             if len(scope.blobs) >= FEWEST_FILES:
-                self._structure(scope, tree, report, own, indexes)
+                self._structure(scope, tree, report, own)
             else:
                 own.files = len(scope.blobs)
                 own.reasons["fewer than three files"] += 1
@@ -112,14 +113,14 @@ class _Deriver:
                 self._history(scope, tree.commit, report, own)
         return report
 
-    def _structure(self, scope: Scope, tree: Tree, report: Report, own: LanguageReport, indexes: Path) -> None:
+    def _structure(self, scope: Scope, tree: Tree, report: Report, own: LanguageReport) -> None:
         language = scope.language
         label = f"Reading {self.repository.name} ({language.title})"
         files = self.watch(texts(self.repository, scope), len(scope.beside) + len(scope.blobs), label)
         index = build(language, files, together=self.choice.together)
         own.left_out += index.left_out
         own.files, own.symbols = len(index.files), len(index.symbols)
-        structure = Structure(index, self._resolver(index, tree, own, indexes))
+        structure = Structure(index, self._resolver(index, tree, own))
         chosen, own.reasons = questions.choose(structure.findings(), _listings(index), self.choice.max_questions)
         own.reasons += structure.reasons
         if all(KINDS[one.kind].control for one in chosen):
@@ -129,13 +130,13 @@ class _Deriver:
         for one in chosen:
             self._ask(report, project, questions.phrase(one, language), one, names)
 
-    def _resolver(self, index: Index, tree: Tree, own: LanguageReport, indexes: Path) -> Resolver:
+    def _resolver(self, index: Index, tree: Tree, own: LanguageReport) -> Resolver:
         if not self.choice.scip:
             return Strict(index)
         from locobench.derive.resolve.scip import read_index
 
         try:
-            path, own.index = make_index(own.language, self.repository, tree, indexes)
+            path, own.index = make_index(own.language, self.repository, tree, self.indexes)
             return read_index(path, index)
         except InputError as error:
             own.index = str(error)

@@ -5,6 +5,7 @@ It records where a mention is, in whose text and behind which receiver. `strict`
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_right
 from collections import Counter
@@ -14,6 +15,8 @@ from dataclasses import dataclass, field
 from locobench.derive.code.imports import Import
 from locobench.derive.code.languages import Language
 from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, Definition, Symbol
+
+_WORD = re.compile(rb"[A-Za-z_$][A-Za-z0-9_$]*")
 
 
 @dataclass
@@ -55,6 +58,10 @@ class Index:
     def home(self, path: str) -> str:
         """Return the repository that a file belongs to: a top folder, or "" if there is only one repository."""
         return path.partition("/")[0] if self.together else ""
+
+    def muddy(self, text: bytes) -> None:
+        """Note the names in code that is not analysed: each may be used or defined in it."""
+        self.murky |= {word.decode("ascii") for word in {found[0] for found in _WORD.finditer(text)}}
 
     def name_id(self, name: str) -> int:
         """Return a name's number; a new name gets a new one."""

@@ -12,7 +12,6 @@ from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, Definition, Receive
 
 _LONGEST_IMPORT = 20_000
 """Bytes of an import statement that are read; a longer one is a default export with its whole body."""
-WORD = re.compile(rb"[A-Za-z_$][A-Za-z0-9_$]*")
 # Matched backwards from the mention: `.`, `?.`, `->`, `::` or `\`, then `()`, then a name.
 _RECEIVER = re.compile(rb"\s*(?:\.\??|>-|::|\\)\s*(\)\()?([\w$]*[A-Za-z_$])?")
 _ABOVE = {"csharp": "base", "php": "parent"}
@@ -56,8 +55,7 @@ class Reader:
         for node in (*captured.get("unclear", ()), *variants):
             _cover(paint, node, node, Role.UNCLEAR)
         for node in captured.get("opaque", ()):
-            words = set(WORD.findall(self.text[node.start_byte : node.end_byte]))
-            self.index.murky.update(word.decode("ascii") for word in words)
+            self.index.muddy(self.text[node.start_byte : node.end_byte])
         statements = {node.byte_range: node for node in map(_statement, captured.get("source", ()))}
         for node in statements.values():
             found = parse_import(self.index.language.name, self._text_of(node, most=_LONGEST_IMPORT))

@@ -140,7 +140,6 @@ class Strict:
         return (
             index.home(index.files[file]) != index.home(index.files[symbol.file])
             and isinstance(self.modules, FileModules)
-            and symbol.kind != "method"
             and "." not in symbol.qualified
         )
 
