@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 
 from locobench.derive.code.index import Index
-from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, Receiver, Role
+from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, TYPES, Receiver, Role
 from locobench.derive.finding import Finding
 from locobench.derive.grep import Grep
 from locobench.derive.kinds import FEWEST_FILES, FEWEST_ITEMS, MOST_ITEMS
@@ -37,23 +37,22 @@ class Structure:
     def findings(self) -> Iterator[Finding]:
         """Yield every valid question; a target may have several."""
         for number, symbol in enumerate(self.index.symbols):
-            if symbol.kind in ("container", "mixed", "constructor"):
+            if symbol.kind in ("container", "mixed", "constructor", "macro"):
                 continue
-            if symbol.kind in ("class", "type") and self.index.language.subtypes:
+            if symbol.kind in TYPES:
                 yield from filter(None, self._of_subtypes(number))
             try:
                 direct = self.resolver.users(number)
             except Unclear as reason:
                 self.reasons[str(reason)] += 1
                 continue
-            if symbol.kind in ("class", "type") and not self.index.language.classes:
-                continue
             if self._is_private_label(number, direct):
                 self.reasons["a string that one file uses"] += 1
                 continue
             yield from filter(None, self._of_users(number, direct))
-        if self.index.language.imports:
-            yield from self._of_imports()
+        graph = modules_of(self.index)
+        if isinstance(graph, FileModules):
+            yield from self._of_imports(graph)
 
     def _is_private_label(self, number: int, direct: frozenset[Item]) -> bool:
         """Return whether a symbol is a string constant that only its own file uses: a mere label."""
@@ -64,13 +63,10 @@ class Structure:
         return is_string(text[one.name_start + len(symbol.name.encode()) : one.end])
 
     def _of_users(self, number: int, direct: frozenset[Item]) -> Iterator[Finding | None]:
-        kind = self.index.symbols[number].kind
-        control = {"class": "class_users", "type": "class_users", "constant": "constant_users"}.get(
-            kind, "direct_users"
-        )
+        name, kind = self.index.symbols[number].name, self.index.symbols[number].kind
+        control = {"class": "class_users", "type": "class_users", "constant": "constant_users"}
         grep = partial(self._grep.items, number)
-        name = self.index.symbols[number].name
-        yield self._finding(control, number, 1, direct, grep, [name])
+        yield self._finding(control.get(kind, "direct_users"), number, 1, direct, grep, [name])
         found, fresh, depth = set(direct), set(direct), 1
         asked, words = [name], [name]
         while not any(self._makes_value(word, fresh) for word in words):
@@ -248,9 +244,8 @@ class Structure:
         rows = self._methods.get(name, ())
         return {self._item(number) for number in rows if number != other}
 
-    def _of_imports(self) -> Iterator[Finding]:
-        index, graph = self.index, modules_of(self.index)
-        assert isinstance(graph, FileModules)
+    def _of_imports(self, graph: FileModules) -> Iterator[Finding]:
+        index = self.index
         murky = {file for file in range(len(index.files)) if graph.is_murky(file)}
         for file, path in enumerate(index.files):
             found = graph.all_importers(file)

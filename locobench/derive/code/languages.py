@@ -40,12 +40,6 @@ class Language:
     """The name of all constructors, if it is not the class's name."""
     special: str = r"$^"
     """Regular expression for functions that are used without being named."""
-    imports: bool = False
-    """Whether a file's imports name files."""
-    classes: bool = True
-    """Whether types can be targets, because a name identifies a type."""
-    subtypes: bool = True
-    """Whether a type names its supertypes."""
     packaged: bool = False
     """Whether manifests tell which repository an import of a package leads to."""
     blank: str = ""
@@ -100,27 +94,24 @@ LANGUAGES = {
             "python", "Python", (".py",), {"": ("tree_sitter_python", "language")},
             _FOLDERS + r"|/(test_[^/]*|[^/]*_test|conftest)\.py$",
             frozenset({"self", "cls"}),
-            constructor="__init__", special=r"__\w+__", imports=True, packaged=True,
+            constructor="__init__", special=r"__\w+__", packaged=True,
         ),
         Language(
             "javascript", "JavaScript", (".js", ".mjs", ".cjs", ".jsx"),
             {"": ("tree_sitter_javascript", "language")},
             _FOLDERS + r"|[._-](test|spec)\.[mc]?jsx?$",
-            _THIS, constructor="constructor", special=r"toString|toJSON|valueOf|inspect", imports=True,
-            shared="script",
+            _THIS, constructor="constructor", special=r"toString|toJSON|valueOf|inspect", shared="script",
         ),
         Language(
             "typescript", "TypeScript", (".ts", ".tsx", ".mts", ".cts"),
             {".tsx": ("tree_sitter_typescript", "language_tsx"), "": ("tree_sitter_typescript", "language_typescript")},
             _FOLDERS + r"|[._-](test|spec|test-d|bench)\.[mc]?tsx?$|/runtime-tests/|/[^/]*-tests?/",
-            _THIS, constructor="constructor", special=r"toString|toJSON|valueOf", imports=True,
-            shared="script",
+            _THIS, constructor="constructor", special=r"toString|toJSON|valueOf", shared="script",
         ),
         Language(
             "go", "Go", (".go",), {"": ("tree_sitter_go", "language")},
             r"_test\.go$|/testdata/", frozenset(),
-            special=r"main|init|String|Error|Write|Read|Close|Len|Less|Swap|ServeHTTP|(Unm|M)arshal\w+", subtypes=False,
-            packaged=True,
+            special=r"main|init|String|Error|Write|Read|Close|Len|Less|Swap|ServeHTTP|(Unm|M)arshal\w+", packaged=True,
         ),
         Language(
             "java", "Java", (".java",), {"": ("tree_sitter_java", "language")},
@@ -143,8 +134,7 @@ LANGUAGES = {
         Language(
             "c", "C", (".c", ".h"), {"": ("tree_sitter_c", "language")},
             _FOLDERS + r"|/(test[^/]*|[^/]*[_-]test|[^/]*[_-]tests)\.[ch]$",
-            frozenset(), special="main", classes=False, subtypes=False,
-            blank=_C_BLANKS,
+            frozenset(), special="main", blank=_C_BLANKS,
         ),
         Language(
             "csharp", "C#", (".cs",), {"": ("tree_sitter_c_sharp", "language")},
