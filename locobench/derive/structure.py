@@ -126,7 +126,7 @@ class Structure:
         """Return whether the text of a class mentions its name: whether that uses its constructor, readers differ."""
         index = self.index
         return any(
-            index.role[row] not in (Role.DEFINITION, Role.IGNORED)
+            index.role[row] != Role.DEFINITION
             and (item := index.item_of(index.scope[row])) is not None
             and index.is_inside(item, owner)
             for row in index.mentions(index.symbols[owner].name)
@@ -202,7 +202,7 @@ class Structure:
         names = {index.symbols[number].name for number in found}
         for row in index.mentions(name):
             role, receiver, scope = index.role[row], index.receiver[row], index.scope[row]
-            if role in (Role.REFERENCE, Role.IMPORT, Role.DECLARATION, Role.IGNORED) or (
+            if role in (Role.REFERENCE, Role.IMPORT, Role.DECLARATION) or (
                 role == Role.DEFINITION and (index.file[row], index.start[row]) in own
             ):
                 continue

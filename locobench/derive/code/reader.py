@@ -8,7 +8,7 @@ from tree_sitter import Node, QueryCursor
 
 from locobench.derive.code.imports import Import, parse_import
 from locobench.derive.code.index import Index
-from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, Definition, Receiver, Role
+from locobench.derive.code.rows import FUNCTIONS, Definition, Receiver, Role
 
 _LONGEST_IMPORT = 20_000
 """Bytes of an import statement that are read; a longer one is a default export with its whole body."""
@@ -157,26 +157,18 @@ class Reader:
         for number in own:
             if definitions[number].kind not in ("nested", "container"):
                 roles[definitions[number].name_start] = Role.DEFINITION
-        scopes = index.by_file[self.number]
-        at, stack = 0, [TOP_LEVEL]
         known: dict[bytes, int] = {}
         rows: list[tuple[int, int, int, int, int]] = []
         for start, end in sorted({node.byte_range for node in captured.get("id", ())}):
             painted = paint[start]
-            if painted == Role.IGNORED:
+            role = painted if painted in (Role.UNCLEAR, Role.IMPORT, Role.IGNORED) else roles.get(start, painted)
+            if role == Role.IGNORED:
                 continue
-            while at < len(scopes) and definitions[scopes[at]].start <= start:
-                while stack[-1] >= 0 and definitions[stack[-1]].end <= definitions[scopes[at]].start:
-                    stack.pop()
-                stack.append(scopes[at])
-                at += 1
-            while stack[-1] >= 0 and definitions[stack[-1]].end <= start:
-                stack.pop()
-            role = painted if painted in (Role.UNCLEAR, Role.IMPORT) else roles.get(start, painted)
             word = text[start:end]
             if word not in known:
                 known[word] = index.name_id(word.decode("utf-8", "replace"))
-            rows.append((known[word], start, role, self._receiver(start, stack[-1]), stack[-1]))
+            scope = index.innermost(self.number, start)
+            rows.append((known[word], start, role, self._receiver(start, scope), scope))
         index.add(self.number, rows)
 
     def _receiver(self, start: int, scope: int) -> int:

@@ -106,7 +106,7 @@ class Strict:
         is_method = symbol.kind == "method"
         if self._is_apart(number, index.file[row]) and self._means_another(number, row):
             return False
-        if role in (Role.IGNORED, Role.DEFINITION, Role.DECLARATION):
+        if role in (Role.DEFINITION, Role.DECLARATION):
             if role == Role.DEFINITION and index.scope[row] >= 0 and self._hides(number, row):
                 raise Unclear("also a local name")
             return False
