@@ -206,10 +206,6 @@ def test_questions_about_other_repositories_are_not_replaced(shop: Path, tmp_pat
     assert script("derive_scenarios.py", tmp_path / "other", shop, "--output_dir", both).returncode == 0
 
 
-def test_a_language_may_be_typed_in_capitals(shop: Path, tmp_path: Path, script: Script) -> None:
-    assert script("derive_scenarios.py", shop, "--output_dir", tmp_path / "o", "--languages", "Python").returncode == 0
-
-
 @pytest.mark.parametrize(
     ("files", "said"),
     [
@@ -243,17 +239,13 @@ def bad(tmp_path: Path, what: str) -> list[object]:
     commit(folder, CHAIN)
     if what == "no such commit":
         return [folder, "--revision", "nowhere"]
-    if what == "an unknown language":
-        return [folder, "--languages", "cobol"]
     assert what == "a folder of somebody else's"
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "precious").touch()
     return [folder]
 
 
-BAD = (
-    "no folder", "no repository", "no commit", "no such commit", "an unknown language", "a folder of somebody else's",
-)  # fmt: skip
+BAD = ("no folder", "no repository", "no commit", "no such commit", "a folder of somebody else's")
 
 
 @pytest.mark.parametrize("what", BAD)
@@ -290,7 +282,7 @@ def test_odd_files_are_counted_and_do_no_harm(tmp_path: Path, script: Script) ->
         "1 vendored",
         "1 LFS pointers",
         "1 not text",
-        "1 wrapped in a Markdown fence",
+        "1 with parse errors",
         "1 too large",
     ):
         assert said in done.stdout
