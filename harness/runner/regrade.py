@@ -16,8 +16,8 @@ from harness.graders.verdicts import grade_by_verdicts
 from harness.models import PASS_SCORE, AssertionType, CriterionScore, ErrorKind, EvalResult, GradeResult, Outcome
 from harness.runner.panel import Panel
 from harness.suite.load import read_object
+from locobench.harbor.contents import answer_of
 from locobench.harbor.files import read
-from locobench.harbor.record import answer_of
 from locobench.harbor.trial import Trial
 from locobench.scoring.judge import judging
 from locobench.scoring.judge.code_base import Code

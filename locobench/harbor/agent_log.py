@@ -9,21 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from pydantic_core import from_json
 
-from locobench.shared.files import read_below
-
 MOST = 1e12
 """A larger count of tokens or dollars is corrupt."""
-SHORTEST_NAME = 2
-"""Letters of an agent's name, which its log is known by; `pi` has the fewest."""
 LOGS_EVENTS = {"claude-code", "codex", "cursor-cli", "opencode"}
 """Agents whose log has a JSON object for whatever they do."""
-MOST_BYTES = 100_000_000
-"""Limit for a log or a trajectory, which takes some ten times as much memory."""
 
 STATUS = re.compile(r"(?:status|code|error|http)\D{0,12}\b([45]\d\d)\b", re.IGNORECASE)
 """An HTTP status in an error's text."""
@@ -76,21 +69,6 @@ class McpCall:
     error: str | None = None
 
 
-def read_untrusted(folder: Path, path: str, most: int = MOST_BYTES, *, cut: bool = False) -> bytes | None:
-    """Read a file of a trial's folder that its agent may have tampered with; None if it is no regular file.
-
-    Args:
-        folder: the trial's folder.
-        path: relative to it. No link on the way is followed.
-        most: size limit in bytes; a longer file counts as missing.
-        cut: read the first `most` bytes of a longer file instead.
-    """
-    try:
-        return read_below(folder, path, most, cut=cut)
-    except OSError:
-        return None
-
-
 def read_events(content: bytes) -> Iterable[dict[str, Any]]:
     """Yield the JSON objects among the lines; a line that a kill cut off, or that is plain text, is skipped."""
     for line in content.splitlines():
@@ -103,25 +81,17 @@ def read_events(content: bytes) -> Iterable[dict[str, Any]]:
                 yield value
 
 
-def read_log(folder: Path, agent_folder: str, agent: str) -> AgentLog:
-    """Read an agent's own log; an empty one if it left none.
-
-    Args:
-        folder: the trial's folder.
-        agent_folder: where the agent's files are, relative to it: `agent`, or that of a step.
-        agent: the agent's name in Harbor.
-    """
-    log, names = AgentLog(), _names(folder / agent_folder, agent)
-    content = b"\n".join(
-        found for name in names if (found := read_untrusted(folder, f"{agent_folder}/{name}")) is not None
-    )
+def log_of(logs: Iterable[bytes], agent: str) -> AgentLog:
+    """Return what an agent's own logs say; an empty log if it left none. `agent` is its name in Harbor."""
+    logs, log = list(logs), AgentLog()
+    content = b"\n".join(logs)
     last: dict[str, Any] = {}
     kind = ""
     for event in _events(content):
         last = event if event.get("type") and event.get("type") != "complete" else last  # goose's, after an error too
         kind = _text(event.get("error")) if event.get("type") == "assistant" else kind
         _add(log, event)
-    log.is_silent = bool(names) and agent in LOGS_EVENTS and not last
+    log.is_silent = bool(logs) and agent in LOGS_EVENTS and not last
     log.error = _error_of(last, kind)
     text = next((line for line in reversed(content.decode(errors="replace").splitlines()) if line.strip()), "")
     if log.error is None and not text.lstrip().startswith("{") and SAYS_ERROR.search(text):
@@ -139,21 +109,6 @@ def _events(content: bytes) -> Iterable[dict[str, Any]]:
     return (
         [event for event in messages if isinstance(event, dict)] if isinstance(messages, list) else read_events(content)
     )
-
-
-def _names(folder: Path, agent: str) -> list[str]:
-    """Return the log's names, which Harbor writes like the agent's: `cline.txt` for cline-cli, and others."""
-    wanted = _letters(agent)
-    try:
-        files = sorted(entry.name for entry in folder.iterdir() if entry.suffix in (".txt", ".json", ".jsonl"))
-    except OSError:
-        return []
-    stems = {name: _letters(name.partition(".")[0]) for name in files}
-    return [name for name, stem in stems.items() if len(stem) >= SHORTEST_NAME and wanted.startswith(stem)]
-
-
-def _letters(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def _add(log: AgentLog, event: Mapping[str, Any]) -> None:

@@ -12,19 +12,12 @@ from pathlib import Path
 
 from pydantic import RootModel
 
-from locobench.harbor.agent_log import read_untrusted
+from locobench.harbor.contents import read_contents
 from locobench.harbor.files import Model, read
 from locobench.harbor.task import TASK_FILE, MetadataSection, TaskFolder
-from locobench.harbor.trajectory import Actions, read_actions
+from locobench.harbor.trajectory import Actions, actions_of
 from locobench.harbor.trial import AgentResult, Lock, Trial, TrialFolder
 from locobench.shared.errors import InputError
-
-MOST_OUTPUT_BYTES = 1_000_000
-"""Limit for what the tests printed, and for the verifier's metrics."""
-
-ANSWER = "artifacts/app/solution.md"
-MOST_ANSWER_BYTES = 1 << 18
-"""Bytes read of the graded answer, as many as the verifier reads."""
 
 GONE = b'service "main" is not running'
 """In a trial's log: the container was gone when the agent had finished. Harbor raises no exception for this."""
@@ -56,7 +49,7 @@ class TrialRecord:
     metrics: object
     """The verifier's metrics.json; None without one."""
     answer: str | None
-    """The graded answer, cut at MOST_ANSWER_BYTES; None if Harbor downloaded none."""
+    """The graded answer, cut at 256 KB; None if Harbor downloaded none."""
 
     @property
     def spent(self) -> AgentResult:
@@ -81,7 +74,7 @@ def read_records(found: list[TrialFolder]) -> Iterator[TrialRecord]:
         folder = task_at(trial.result.task_path)
         task = _as_it_ran(trial.path, folder)
         servers, skills = _offered(trial.result, task)
-        outputs, answer = _test_outputs(trial), answer_of(trial.path)
+        files = read_contents(trial)
         yield TrialRecord(
             path=trial.path,
             result=trial.result,
@@ -90,19 +83,13 @@ def read_records(found: list[TrialFolder]) -> Iterator[TrialRecord]:
             about=folder.toml.metadata if folder else MetadataSection(),
             servers=servers,
             skills=skills,
-            actions=read_actions(trial, servers or ()),
-            output=b"\n".join(filter(None, outputs)).decode("utf-8", errors="replace"),
-            tests_started=bool(outputs),
-            container_gone=answer is None and GONE in (read_untrusted(trial.path, "trial.log", cut=True) or b""),
-            metrics=_metrics(trial.path),
-            answer=answer,
+            actions=actions_of(files.agents, trial.result.agent, servers or ()),
+            output=b"\n".join(filter(None, files.outputs)).decode("utf-8", errors="replace"),
+            tests_started=bool(files.outputs),
+            container_gone=GONE in files.log,
+            metrics=_metrics(trial.path, files.metrics),
+            answer=files.answer,
         )
-
-
-def answer_of(folder: Path) -> str | None:
-    """Read the graded answer in a trial's folder, cut at MOST_ANSWER_BYTES; None if Harbor downloaded none."""
-    content = read_untrusted(folder, ANSWER, MOST_ANSWER_BYTES, cut=True)
-    return None if content is None else content.decode("utf-8", errors="replace")
 
 
 def read_or_warn(file: Path, model: type[Model], content: bytes | None = None) -> Model | None:
@@ -145,15 +132,6 @@ def _offered(trial: Trial, task: TaskFolder | None) -> tuple[tuple[str, ...] | N
     return servers, None if agent.skills is None else tuple(skills)
 
 
-def _test_outputs(trial: TrialFolder) -> list[bytes]:
-    """Return what the tests printed, by step; the shell makes the file before it starts them."""
-    folders = ["verifier", *(f"steps/{step.step_name}/verifier" for step in trial.result.step_results)]
-    found = (read_untrusted(trial.path, f"{name}/test-stdout.txt", MOST_OUTPUT_BYTES, cut=True) for name in folders)
-    return [output for output in found if output is not None]
-
-
-def _metrics(folder: Path) -> object:
-    path = "verifier/metrics.json"
-    content = read_untrusted(folder, path, MOST_OUTPUT_BYTES)
-    told = None if content is None else read_or_warn(folder / path, RootModel[object], content)
+def _metrics(folder: Path, content: bytes | None) -> object:
+    told = None if content is None else read_or_warn(folder / "verifier/metrics.json", RootModel[object], content)
     return told and told.root

@@ -10,15 +10,15 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from pydantic import FiniteFloat
 
-from locobench.harbor.agent_log import AgentLog, read_events, read_log, read_untrusted
+from locobench.harbor.agent_log import AgentLog, log_of, read_events
+from locobench.harbor.contents import AgentFiles
 from locobench.harbor.files import HarborFile, Time, read
 from locobench.harbor.tool_names import SURE, Call, with_one_name
-from locobench.harbor.trial import AgentResult, TrialFolder
+from locobench.harbor.trial import AgentResult
 from locobench.shared.errors import InputError
 from locobench.shared.validation import Whole
 
@@ -113,21 +113,18 @@ class Actions:
     """False if a call of an MCP tool may look like any other, so that none found does not mean none made."""
 
 
-def read_actions(trial: TrialFolder, servers: Iterable[str]) -> Actions:
-    """Read what the agent of a trial did; warn about a trajectory that is cut or invalid, and ignore it.
+def actions_of(agents: Iterable[AgentFiles], agent: str, servers: Sequence[str]) -> Actions:
+    """Return what an agent did; warn about a trajectory that is cut or invalid, and ignore it.
 
-    `servers` are the names of the MCP servers that it had.
+    Args:
+        agents: its files, of each step of the trial.
+        agent: its name in Harbor.
+        servers: names of the MCP servers that it had.
     """
-    agent, servers = trial.result.agent, list(servers)
-    folders = [f"steps/{step.step_name}/agent" for step in trial.result.step_results if step.step_name]
-    folders = [name for name in folders if (trial.path / name).is_dir()] or ["agent"]
-    if trial.result.config.agent.resume_trajectory:
-        folders = folders[-1:]  # each step's session holds those before it
     turns, calls, logs, spent = 0, list[Call](), list[AgentLog](), list[AgentResult]()
-    for folder in folders:
-        log = read_log(trial.path, folder, agent)
-        parts = list(_parts(trial.path, folder, "trajectory.json", set()))
-        sessions = _sessions(trial.path, folder)
+    for files in agents:
+        log, sessions = log_of(files.logs.values(), agent), _sessions(files.sessions)
+        parts = list(_parts(files, "trajectory.json", set()))
         found = [call for _, part in parts for step in part.steps for call in _calls_of(step)]
         turns += sum(step.is_turn and not step.is_copied_context for own, part in parts if own for step in part.steps)
         calls += _merge(found, sessions, log)
@@ -138,28 +135,26 @@ def read_actions(trial: TrialFolder, servers: Iterable[str]) -> Actions:
     return Actions(turns, tuple(named), tuple(logs), AgentResult.total(spent), agent in SURE or bool(logged))
 
 
-def _parts(folder: Path, agent_folder: str, name: str, seen: set[str]) -> Iterator[tuple[bool, Trajectory]]:
+def _parts(files: AgentFiles, name: str, seen: set[str]) -> Iterator[tuple[bool, Trajectory]]:
     """Yield a trajectory file with its continuations and subagents; True for those of the agent itself."""
-    path = f"{agent_folder}/{name}"
-    content = None if name in seen else read_untrusted(folder, path)
-    seen.add(name)
-    if content is None:
+    if name in seen or name not in files.trajectories:
         return
+    seen.add(name)
     try:
-        whole = read(folder / path, Trajectory, content)
+        whole = read(files.folder / name, Trajectory, files.trajectories[name])
     except InputError as error:
         warnings.warn(f"{error}; its tool calls and turns are not counted", stacklevel=2)
         return
     yield True, whole
     if whole.continued_trajectory_ref:
-        yield from _parts(folder, agent_folder, whole.continued_trajectory_ref, seen)
+        yield from _parts(files, whole.continued_trajectory_ref, seen)
     pending = [whole]
     for part in pending:
         pending += part.subagent_trajectories or []
         results = [r for step in part.steps for r in (step.observation and step.observation.results) or []]
         for named in (ref.get("trajectory_path") for r in results for ref in r.subagent_trajectory_ref or []):
             if isinstance(named, str):
-                yield from ((False, of_file) for _, of_file in _parts(folder, agent_folder, named, seen))
+                yield from ((False, of_file) for _, of_file in _parts(files, named, seen))
     yield from ((False, part) for part in pending[1:])
 
 
@@ -218,13 +213,10 @@ class _Line(HarborFile):
     timestamp: Time | None = None
 
 
-def _sessions(folder: Path, agent_folder: str) -> dict[str, Call]:
+def _sessions(contents: Iterable[bytes]) -> dict[str, Call]:
     """Return the tool calls in Claude Code's session files and output by id, those of subagents included."""
     begun: dict[str, _Session] = {}
-    root = folder / agent_folder / "sessions"
-    files = sorted(root.glob("projects/**/*.jsonl")) if root.is_dir() else []
-    for file in [*files, folder / agent_folder / "claude-code.txt"]:
-        content = read_untrusted(folder, file.relative_to(folder).as_posix()) or b""
+    for content in contents:
         for event in read_events(b"\n".join(line for line in content.splitlines() if b'"tool_' in line)):
             _add_session(begun, event)
     return {name: session.call for name, session in begun.items()}

@@ -243,21 +243,22 @@ class TrialFolder:
         return self.path.parent
 
 
-def trials(path: Path) -> Iterator[TrialFolder]:
+def trials(path: Path, levels: int = 2) -> Iterator[TrialFolder]:
     """Yield the trials in a job folder, in a folder of job folders, or the one that `path` itself is.
 
     A trial is a folder whose config.json or result.json has a trial_name. Nothing inside it is a trial: agents leave
     files of any name. A trial whose result.json is missing, cut or invalid is yielded with its problem.
+
+    Args:
+        path: the folder.
+        levels: how many folders a trial may lie below it.
     """
-    found = _trial(path)
-    if found:
+    inner = _folders(path) if levels else []
+    if found := _trial(path):
         yield found
-        return
-    for folder in _folders(path):
-        if found := _trial(folder):
-            yield found
-        else:
-            yield from filter(None, map(_trial, _folders(folder)))
+    else:
+        for folder in inner:
+            yield from trials(folder, levels - 1)
 
 
 def _folders(path: Path) -> list[Path]:
