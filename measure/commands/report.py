@@ -1,21 +1,17 @@
-"""The commands that read results: report, analyze, compare."""
+"""The commands that read one set of results: report and analyze."""
 
 from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Any
 
 import click
 
 from locobench.shared.errors import InputError
 from locobench.shared.installation import HARNESS
-from measure.commands.arms import ArmOptions, arm_options, verdict_code
 from measure.commands.options import PATH, load, reward_options
-from measure.commands.output import keep_sources, write_text
-from measure.report import exports
+from measure.commands.output import keep_sources
 from measure.report.console import say
-from measure.report.html import render
 from measure.report.reporter import Reporter
 
 
@@ -64,42 +60,3 @@ def analyze(
     if index >= len(results):
         raise InputError(f"{source}: there is no run {index}; they go from 0 to {len(results) - 1}")
     reporter.print_explain(results[index])
-
-
-@click.command()
-@arm_options
-@click.argument("more", type=PATH, nargs=-1)
-@click.option("--all-tasks", is_flag=True, help="List every task, not only those that moved.")
-@click.option("--html", type=PATH, help="Also write an HTML page with every task and run.")
-@click.option("--markdown", type=PATH, help="Also write a comment for a pull request.")
-@click.option("--json", "json_path", type=PATH, help="Also write the comparison as data.")
-@click.pass_context
-def compare(
-    ctx: click.Context,
-    /,
-    *,
-    more: tuple[Path, ...],
-    all_tasks: bool,
-    html: Path | None,
-    markdown: Path | None,
-    json_path: Path | None,
-    **of_arms: Any,
-) -> None:
-    """Did B do better or worse than A, by how much, how sure are we, at what cost?
-
-    A and B are results files, journals, Harbor job folders or CSV tables (task,arm,reward); without B, two
-    configs or models of A, or both arms of a table. With more paths, each is compared with A and with each other,
-    corrected for the number of pairs. --regression asks a release test's question: did these very tasks get worse?
-    Exit code 0: nothing got worse than A; 1: a regression, overall or of a single task; 2: the data cannot tell.
-    """
-    arms = ArmOptions(**of_arms)
-    sources = [path for path in (arms.a, arms.b, *more) if path is not None]
-    keep_sources(sources, html, markdown, json_path)
-    found, labelled = arms.compare(more)
-    first = found.comparisons[0]
-    title = f"{len(labelled)} arms" if more else f"{first.label_b} against {first.label_a}"
-    Reporter().print_arms(found, all_tasks)
-    write_text(html, lambda: render(labelled, found, title))
-    write_text(markdown, lambda: "\n".join(map(exports.comparison_markdown, found.comparisons)))
-    write_text(json_path, lambda: exports.comparison_json(found))
-    ctx.exit(verdict_code(*found.comparisons))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Literal
 
-from measure.compare.verdicts import Comparison, Slice, Verdict
+from measure.compare.verdicts import Comparison, Slice
+from measure.report.grids import TONES, Tone, side_of
 from measure.statistics.estimates import Interval
 from measure.summary.wording import metric_name
 
@@ -18,9 +18,6 @@ STEPS = (0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
 """Distances between two ticks; the axis has two ticks on either side of 0."""
 MOST_ROWS = 12
 """Rows shown per dimension; if there are more groups, those with the smallest p-values are shown."""
-
-Side = Literal["", "good", "bad"]
-SIDES: dict[Verdict, Side] = {Verdict.IMPROVEMENT: "good", Verdict.REGRESSION: "bad"}
 
 
 @dataclass(frozen=True)
@@ -44,13 +41,10 @@ class Forest:
         """Return whether a difference is beyond the axis."""
         return abs(difference) > self.reach
 
-    def side(self, row: Slice) -> Side:
+    def side(self, row: Slice) -> Tone:
         """Return the side of the verdict for all tasks; for a group, that of its interval."""
-        if not row.dimension:
-            return SIDES.get(self.comparison.verdict, "")
-        if not row.changed:
-            return ""
-        return "good" if row.difference > 0 else "bad"
+        verdict = self.comparison.verdict
+        return side_of(row) if row.dimension else TONES[verdict] if verdict.decided else ""
 
     def heading(self, dimension: str) -> str:
         """Return a dimension in words; `config_b` becomes `config in <B's name>`."""

@@ -103,14 +103,15 @@ def groups_grid(comparison: Comparison) -> Grid:
                 interval_text(s.interval),
                 p_text(s.adjusted_p),
             ),
-            _side(s),
+            side_of(s),
         )
         for s in comparison.slices
     ]
     return Grid("By group", ("", "group", "tasks", "difference", f"{LEVEL} of all", "p (Holm)"), 3, tuple(rows))
 
 
-def _side(difference: Difference) -> Tone:
+def side_of(difference: Difference) -> Tone:
+    """Return the side on which the interval of a difference lies."""
     return "" if not difference.changed else "good" if difference.difference > 0 else "bad"
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 
 from locobench.shared.errors import InputError
 from measure.records import EvalResult
@@ -23,7 +23,10 @@ def same_names(arms: Sequence[Arm], prefixes: Sequence[str]) -> list[Arm]:
     for label, runs in arms:
         new = {task: _without_prefix(task, prefixes) for task in sorted(_tasks(runs))}
         if found:
-            new |= _alike(new, _tasks(found[0][1]))
+            theirs, ours = _tasks(found[0][1]), set(new.values())
+            unmatched, own = _by_spelling(theirs - ours), _by_spelling(ours - theirs)
+            alike = {own[spelling]: unmatched[spelling] for spelling in own.keys() & unmatched.keys()}
+            new = {old: alike.get(name, name) for old, name in new.items()}
         olds: dict[str, list[str]] = defaultdict(list)
         for old, name in new.items():
             olds[name].append(old)
@@ -43,19 +46,8 @@ def _without_prefix(task: str, prefixes: Sequence[str]) -> str:
     return task.removeprefix(prefix)
 
 
-def _alike(new: Mapping[str, str], tasks: set[str]) -> dict[str, str]:
-    """Return the name in the first arm of each task that differs from it in spelling alone."""
-    unmatched: dict[str, list[str]] = defaultdict(list)
-    for task in tasks - set(new.values()):
-        unmatched[_spelling(task)].append(task)
-    own: dict[str, list[str]] = defaultdict(list)
-    for old, name in new.items():
-        if name not in tasks:
-            own[_spelling(name)].append(old)
-    return {
-        olds[0]: unmatched[key][0] for key, olds in own.items() if len(olds) == 1 and len(unmatched.get(key, ())) == 1
-    }
-
-
-def _spelling(task: str) -> str:
-    return task.replace("_", "-").casefold()
+def _by_spelling(tasks: Iterable[str]) -> dict[str, str]:
+    """Return the tasks that differ from all others in more than `-`, `_` and case, by their spelling without these."""
+    spelled = {task: task.replace("_", "-").casefold() for task in tasks}
+    counts = Counter(spelled.values())
+    return {spelling: task for task, spelling in spelled.items() if counts[spelling] == 1}

@@ -102,6 +102,5 @@ def _as_one(group: Sequence[Job], runs: Job, name: str) -> Iterable[EvalResult]:
         planned=len(runs) + missing if any(batch.planned is not None for batch in batches) else None,
         present=len(runs),
         finished=None if all(batch.finished is None for batch in batches) else not missing,
-        retries=sum(batch.retries or 0 for batch in batches),
     )
     return (run.model_copy(update={"config_name": name, "batch": batch}) for run in runs)

@@ -140,7 +140,7 @@ def _tasks(runs: Sequence[EvalResult]) -> str:
 
 
 def cut_short(arms: Arms) -> Iterator[str]:
-    """Yield a sentence for each incomplete job, and for each arm with jobs that repeated failed runs."""
+    """Yield a sentence for each incomplete job."""
     for label, results in arms:
         batches = {run.batch.name: run.batch for run in results if run.batch}.values()
         for batch in batches:
@@ -151,10 +151,3 @@ def cut_short(arms: Arms) -> Iterator[str]:
                     "Its tasks may be no fair sample, so resume it (`harbor job resume`, or the matrix with the same "
                     "journal), then compare again."
                 )
-        retried = [batch.name for batch in batches if batch.retries]
-        if retried:
-            yield (
-                f"{label}: {counted(sum(batch.retries or 0 for batch in batches), 'run')} of {some(retried)} failed "
-                "and were repeated. Costs and errors of the failed tries are missing, so compare jobs with as many "
-                "retries."
-            )
