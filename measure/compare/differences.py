@@ -78,8 +78,8 @@ def find_headroom(
     """
     if not units:
         return None
-    whole = _means(units)
-    mean_a, mean_b = whole["mean_a"], whole["mean_b"]
+    means = _means(units)
+    mean_a, mean_b = means["mean_a"], means["mean_b"]
     error, count = max(standard_error(*per_task(found, clusters_of(found))) for found in (units, as_zero))
     is_rate = units[0].metric == "pass_rate"
     runs_b = sum(len(unit.scores_b) for unit in units)
@@ -98,7 +98,7 @@ def find_headroom(
 
     (always_a, never_a), (always_b, never_b) = count_solved(0), count_solved(1)
     return Headroom(
-        tasks=whole["tasks"],
+        tasks=means["tasks"],
         always_a=always_a,
         never_a=never_a,
         always_b=always_b,

@@ -19,10 +19,8 @@ def timelines(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> list[Timeline
     to the one where it took the most: what is shown is not chosen for what it shows.
     """
     of_a, of_b = _by_task(a), _by_task(b)
-    ratios = {
-        task: len(of_b[task].trace.tool_calls) / len(of_a[task].trace.tool_calls) for task in of_a if task in of_b
-    }
-    both = sorted(ratios, key=lambda task: (ratios[task], task))
+    calls_a, calls_b = ({task: len(run.trace.tool_calls) for task, run in of_arm.items()} for of_arm in (of_a, of_b))
+    both = sorted(calls_a.keys() & calls_b.keys(), key=lambda task: (calls_b[task] / calls_a[task], task))
     steps = max(1, min(SHOWN, len(both)) - 1)
     shown = dict.fromkeys(both[round(at * (len(both) - 1) / steps)] for at in range(min(SHOWN, len(both))))
     return [(task, (of_a[task], of_b[task])) for task in shown]

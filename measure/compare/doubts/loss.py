@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean
 
 from measure.compare.decision import clusters_of, per_task
 from measure.compare.pairing import Arms
 from measure.compare.verdicts import ArmLoss, Decision, Loss, UnitComparison, Verdict
-from measure.records import ErrorKind, EvalResult, Outcome
+from measure.records import Batch, ErrorKind, EvalResult, Outcome
 from measure.statistics.estimates import Interval
 from measure.statistics.significance import fisher_test
 from measure.summary.metrics import count_errors
@@ -53,8 +53,7 @@ def find_loss(arms: Arms) -> Loss:
 
 
 def _of_arm(results: Sequence[EvalResult]) -> ArmLoss:
-    batches = {run.batch.name: run.batch for run in results if run.batch}
-    missing = sum(max(0, (batch.planned or 0) - (batch.present or 0)) for batch in batches.values() if batch.planned)
+    missing = sum(max(0, (batch.planned or 0) - (batch.present or 0)) for batch in _batches(results))
     measured = [run for run in results if run.measured]
     ended = [run for run in measured if run.outcome is not Outcome.COMPLETED]
     return ArmLoss(
@@ -66,16 +65,15 @@ def _of_arm(results: Sequence[EvalResult]) -> ArmLoss:
     )
 
 
+def _batches(results: Sequence[EvalResult]) -> Iterable[Batch]:
+    return {run.batch.name: run.batch for run in results if run.batch}.values()
+
+
 def with_lost_runs(decision: Decision, as_zero: Decision, cap: str) -> Decision:
-    """Return the decision that lost runs leave standing.
+    """Return the decision that lost runs leave standing: one that is the same with them left out and at 0.
 
-    A verdict holds if it is the same with the lost runs left out and with them at 0. The caps make sure that lost runs
-    are few and alike in both arms; the truth is then between the two. The intervals span both.
-
-    Args:
-        decision: the decision with lost runs left out.
-        as_zero: the decision with lost runs at 0.
-        cap: why there can be no verdict; empty if there can.
+    The caps make sure that lost runs are few and alike in both arms; the truth is then between the two. The intervals
+    span both. `cap` says why there can be no verdict; empty if there can.
     """
     both = {decision.verdict, as_zero.verdict}
     verdict = decision.verdict if len(both) == 1 else Verdict.NO_EVIDENCE
@@ -99,11 +97,9 @@ def _span(one: Interval | None, other: Interval | None) -> Interval | None:
 
 
 def worst_difference(units: Sequence[UnitComparison], loss: Loss) -> float:
-    """Return the mean difference, -1 to 1, had all lost runs gone against B.
+    """Return the mean difference, -1 to 1, of `units` in which all lost runs went against B.
 
-    Args:
-        units: the tasks, with A's lost runs at 1 and B's at 0.
-        loss: what was lost; runs that left no result belong to no task, so their share is taken off.
+    Lost runs that left no result belong to no task, so their share is taken off.
     """
     differences, _ = per_task(units, clusters_of(units))
     missing = sum(arm.missing / arm.planned for arm in (loss.a, loss.b) if arm.planned)
@@ -142,8 +138,7 @@ def _tasks(runs: Sequence[EvalResult]) -> str:
 def cut_short(arms: Arms) -> Iterator[str]:
     """Yield a sentence for each incomplete job."""
     for label, results in arms:
-        batches = {run.batch.name: run.batch for run in results if run.batch}.values()
-        for batch in batches:
+        for batch in _batches(results):
             if batch.cut_short:
                 left = f"{batch.present} of its {batch.planned} runs left a result"
                 yield (
