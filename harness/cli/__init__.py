@@ -33,7 +33,7 @@ COMMANDS: dict[str, Entry] = {
     "env-status": Entry("harness.cli.check", "Show whether this machine is ready to run."),
     "report": Entry("measure.commands.report", "Summary of results: rates, costs, lost runs."),
     "analyze": Entry("measure.commands.report", "List runs with what failed in them, or show one whole."),
-    "compare": Entry("measure.commands.compare", "Did B do better than A, by how much, how sure, at what cost?"),
+    "compare": Entry("measure.commands.report", "Did B do better than A, by how much, how sure, at what cost?"),
     "power": Entry("measure.commands.design", "How many tasks and runs it takes to find an effect."),
     "headroom": Entry("measure.commands.headroom", "After a pilot: what the tasks can show, and whether to go on."),
     "plan": Entry("measure.commands.design", "Two Harbor jobs, without and with a server, from a budget."),

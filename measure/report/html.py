@@ -100,28 +100,21 @@ def render(arms: Sequence[tuple[str, Sequence[EvalResult]]], found: ArmsComparis
     (_, baseline), *others = arms
     everything = [result for _, results in arms for result in results]
     whole = aggregate(everything)
-    return (
-        _environment()
-        .get_template("report.html.j2")
-        .render(
-            title=title,
-            made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-            found=found,
-            views=[
-                (
-                    comparison,
-                    forest(comparison),
-                    task_table(comparison, baseline, results),
-                    timelines(baseline, results),
-                )
-                for comparison, (_, results) in zip(found.comparisons, others, strict=True)
-            ],
-            arms=arms,
-            runs=len(everything),
-            tasks=len({result.task_id for result in everything}),
-            spent=total_cost_text(whole.total_cost, whole.unknown_costs),
-            versions=sorted({r.claude_code_version for r in everything if r.claude_code_version}),
-        )
+    views = [
+        (comparison, forest(comparison), task_table(comparison, baseline, runs), timelines(baseline, runs))
+        for comparison, (_, runs) in zip(found.comparisons, others, strict=True)
+    ]
+    template = _environment().get_template("report.html.j2")
+    return template.render(
+        title=title,
+        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        found=found,
+        views=views,
+        arms=arms,
+        runs=len(everything),
+        tasks=len({result.task_id for result in everything}),
+        spent=total_cost_text(whole.total_cost, whole.unknown_costs),
+        versions=sorted({r.claude_code_version for r in everything if r.claude_code_version}),
     )
 
 
@@ -144,8 +137,6 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    names = {"wording": wording, "words": words, "sentences": sentences, "grids": grids, "harness": HARNESS}
-    environment.globals |= names
-    filters = {"groupby_in_order": _groupby_in_order, "breakable": _breakable, "redacted": redact_text}
-    environment.filters |= filters
+    environment.globals.update(wording=wording, words=words, sentences=sentences, grids=grids, harness=HARNESS)
+    environment.filters.update(groupby_in_order=_groupby_in_order, breakable=_breakable, redacted=redact_text)
     return environment

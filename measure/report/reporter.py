@@ -58,26 +58,17 @@ class Reporter:
         self, results: list[EvalResult], task_filter: str | None = None, failed_only: bool = False
     ) -> None:
         """Print every run of the tasks whose id contains `task_filter`, with what failed or was lost."""
-        chosen = [
-            (index, result)
-            for index, result in enumerate(results)
-            if (task_filter or "") in result.task_id and not (failed_only and result.passed)
-        ]
+        chosen = []
         table = tables.new_table("Runs", "#", "task", "config", "model", "run", "", "score", "outcome", "why")
-        for index, result in chosen:
-            table.add_row(
-                str(index),
-                plain(result.task_id),
-                plain(result.config_name),
-                plain(result.model),
-                str(result.run_index),
-                tables.verdict_text(result.verdict),
-                f"{result.overall_score:.2f}",
-                str(result.outcome),
-                plain(result.why),
-            )
+        for index, result in enumerate(results):
+            if (task_filter or "") not in result.task_id or (failed_only and result.passed):
+                continue
+            chosen.append(result)
+            who = map(plain, (result.task_id, result.config_name, result.model))
+            how = (tables.verdict_text(result.verdict), f"{result.overall_score:.2f}", str(result.outcome))
+            table.add_row(str(index), *who, str(result.run_index), *how, plain(result.why))
         print_table(self.console, table)
-        print_table(self.console, tables.assertion_table([result for _, result in chosen]))
+        print_table(self.console, tables.assertion_table(chosen))
         self.console.print(f"{len(chosen)} of {counted(len(results), 'run')}; # is the number of a run")
 
     def print_diff(

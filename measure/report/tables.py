@@ -16,14 +16,7 @@ from measure.statistics.estimates import wilson_interval
 from measure.summary import wording
 from measure.summary.metrics import Metric, aggregate, by_arm, by_task, resolve_metric
 
-STYLES: dict[Tone, str] = {
-    "good": "green",
-    "bad": "red",
-    "equal": "cyan",
-    "doubt": "yellow",
-    "clear": "bold",
-    "": "",
-}
+STYLES: dict[Tone, str] = {"good": "green", "bad": "red", "equal": "cyan", "doubt": "yellow", "clear": "bold", "": ""}
 
 
 def new_table(title: str, *columns: str) -> Table:
@@ -79,9 +72,8 @@ def means_by_task(results: Sequence[EvalResult]) -> Table:
     Several configs and models have a row each below their task.
     """
     metric = resolve_metric("auto", results)
-    table = new_table(
-        "Passed of measured runs by task" if metric == "pass_rate" else "Mean score by task", "task", "mean"
-    )
+    title = "Passed of measured runs by task" if metric == "pass_rate" else "Mean score by task"
+    table = new_table(title, "task", "mean")
     several = len(by_arm(results)) > 1
     for task, of_task in by_task(results).items():
         if several:

@@ -32,44 +32,28 @@ class Ending:
 
 
 STOPPED = (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED)
-EXCEPTIONS: dict[str, tuple[Outcome, ErrorKind]] = {
-    # The rewards of these count in Harbor, too.
-    "AgentTimeoutError": (Outcome.TIMEOUT, ErrorKind.TIME_LIMIT),
-    "NonZeroAgentExitCodeError": STOPPED,
-    "ContextWindowExceededError": STOPPED,
-    "ContextLengthExceededError": STOPPED,
-    "OutputTokenExceededError": STOPPED,
-    "OutputLengthExceededError": STOPPED,
-    "AgentSafetyRefusalError": STOPPED,
-    "ContentPolicyViolationError": STOPPED,
+_ENDINGS: dict[tuple[Outcome, ErrorKind], str] = {
+    # The rewards of these two count in Harbor, too.
+    (Outcome.TIMEOUT, ErrorKind.TIME_LIMIT): "AgentTimeoutError",
+    STOPPED: "NonZeroAgentExitCodeError ContextWindowExceededError ContextLengthExceededError OutputTokenExceededError "
+    "OutputLengthExceededError AgentSafetyRefusalError ContentPolicyViolationError",
     # All others are lost; these have a cure of their own.
-    **dict.fromkeys(
-        ("AgentAuthenticationError", "AuthenticationError", "PermissionDeniedError"),
-        (Outcome.INFRA_ERROR, ErrorKind.AUTH),
-    ),
-    **dict.fromkeys(("ModelNotFoundError", "NotFoundError"), (Outcome.INFRA_ERROR, ErrorKind.MODEL_NOT_FOUND)),
-    **dict.fromkeys(
-        ("ApiRateLimitError", "ApiUsageLimitError", "RateLimitError"), (Outcome.INFRA_ERROR, ErrorKind.RATE_LIMIT)
-    ),
-    **dict.fromkeys(("ApiOverloadedError", "ServiceUnavailableError"), (Outcome.INFRA_ERROR, ErrorKind.OVERLOADED)),
-    "BudgetExceededError": (Outcome.INFRA_ERROR, ErrorKind.CREDIT),
-    "CancelledError": (Outcome.INFRA_ERROR, ErrorKind.INTERRUPTED),
-    **dict.fromkeys(
-        ("MemoryLimitExceededError", "SandboxLikelyOutOfMemoryError", "GKEPodNotFoundError"),
-        (Outcome.INFRA_ERROR, ErrorKind.KILLED),
-    ),
-    **dict.fromkeys(
-        ("AgentSetupTimeoutError", "EnvironmentStartTimeoutError", "HealthcheckError", "SandboxBuildFailedError"),
-        (Outcome.SETUP_ERROR, ErrorKind.FIXTURE),
-    ),
-    **dict.fromkeys(
-        (
-            *("VerifierTimeoutError", "RewardFileNotFoundError", "RewardFileEmptyError", "VerifierOutputParseError"),
-            *("AddTestsDirError", "DownloadVerifierDirError", "RegradeError"),
-        ),
-        (Outcome.INFRA_ERROR, ErrorKind.GRADING),
-    ),
+    (Outcome.INFRA_ERROR, ErrorKind.AUTH): "AgentAuthenticationError AuthenticationError PermissionDeniedError",
+    (Outcome.INFRA_ERROR, ErrorKind.MODEL_NOT_FOUND): "ModelNotFoundError NotFoundError",
+    (Outcome.INFRA_ERROR, ErrorKind.RATE_LIMIT): "ApiRateLimitError ApiUsageLimitError RateLimitError",
+    (Outcome.INFRA_ERROR, ErrorKind.OVERLOADED): "ApiOverloadedError ServiceUnavailableError",
+    (Outcome.INFRA_ERROR, ErrorKind.CREDIT): "BudgetExceededError",
+    (Outcome.INFRA_ERROR, ErrorKind.INTERRUPTED): "CancelledError",
+    (
+        Outcome.INFRA_ERROR,
+        ErrorKind.KILLED,
+    ): "MemoryLimitExceededError SandboxLikelyOutOfMemoryError GKEPodNotFoundError",
+    (Outcome.SETUP_ERROR, ErrorKind.FIXTURE): "AgentSetupTimeoutError EnvironmentStartTimeoutError HealthcheckError "
+    "SandboxBuildFailedError",
+    (Outcome.INFRA_ERROR, ErrorKind.GRADING): "VerifierTimeoutError RewardFileNotFoundError RewardFileEmptyError "
+    "VerifierOutputParseError AddTestsDirError DownloadVerifierDirError RegradeError",
 }
+EXCEPTIONS = {name: ending for ending, names in _ENDINGS.items() for name in names.split()}
 """What an exception says about the agent; one that is not listed is an infrastructure error."""
 
 KILLED = re.compile(r"\b(?:exit(?:ed)?(?: with)?(?: code| status)?:?|rc=?) ?\(?137\b|OOMKilled|oom-kill|Killed\b")
