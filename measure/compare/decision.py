@@ -49,11 +49,7 @@ def decide(
     if the stratified test rejects or a single task changed. Arms are as good as each other by two one-sided tests. Each
     task has a permutation test of its runs (Fisher's exact test for passes), at false discovery rate TASK_Q.
 
-    Args:
-        units: the tasks that both arms measured.
-        asked: the question.
-        alpha: level of the comparison, 0 to 1; all others shrink with it.
-        alone: judge each task alone, too.
+    `alpha` is the level of the comparison, 0 to 1, with which all others shrink; `alone` judges each task alone, too.
     """
     threshold, fixed_tasks = asked.threshold, asked.fixed_tasks
     share = alpha / ALPHA

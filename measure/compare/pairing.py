@@ -26,8 +26,7 @@ Runs = Mapping[UnitKey, Sequence[EvalResult]]
 def pairing(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> Callable[[EvalResult], UnitKey]:
     """Return the key by which runs are paired: always the task; config and model if there are several that both share.
 
-    Raises:
-        InputError: the arms have no model in common and one has several, so it is unclear which to compare.
+    InputError if the arms have no model in common and one has several, so that it is unclear which to compare.
     """
     models_a, models_b = {r.model for r in a}, {r.model for r in b}
     if a and b and not models_a & models_b and len(models_a) + len(models_b) > 2:

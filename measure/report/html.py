@@ -64,13 +64,7 @@ class TaskTable:
 
 
 def task_table(comparison: Comparison, a: Sequence[EvalResult], b: Sequence[EvalResult]) -> TaskTable:
-    """Return the task table of a comparison; tasks of one arm alone come last.
-
-    Args:
-        comparison: compares the two arms.
-        a: all runs of A, lost ones included.
-        b: all runs of B.
-    """
+    """Return the task table of a comparison of all runs of A and B; tasks of one arm alone come last."""
     units = {unit.key: unit for unit in comparison.decision.units}
     groups = tuple((part.dimension, part.value) for part in comparison.slices)
     places = {group: at for at, group in enumerate(groups)}
@@ -90,12 +84,9 @@ def task_table(comparison: Comparison, a: Sequence[EvalResult], b: Sequence[Eval
 
 
 def render(arms: Sequence[tuple[str, Sequence[EvalResult]]], found: ArmsComparison, title: str) -> str:
-    """Return the whole page; foreign texts are escaped and cleared of what looks like a secret.
+    """Return the whole page on arms that `compare_arms` compared.
 
-    Args:
-        arms: label and results of each arm, as they were given to `compare_arms`.
-        found: what that returned.
-        title: title of the page.
+    Foreign texts are escaped and cleared of what looks like a secret.
     """
     (_, baseline), *others = arms
     everything = [result for _, results in arms for result in results]

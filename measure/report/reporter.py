@@ -127,11 +127,10 @@ class Reporter:
     ) -> tuple[bool, dict[str, Any]]:
         """Return whether `current` is worse than `baseline`, and the evidence.
 
-        A regression needs two things. The pass rate fell by more than `threshold` (0 to 1), over the tasks that
-        changed or for one task. And chance does not explain the fall: permuting each task's runs rarely gives one as
-        large. Tasks with the same results on both sides affect neither. Tasks on one side only are listed under
-        `unmatched` and never count as a change. If the runs cannot decide, `decided` is False, `verdict` is
-        "not enough data", and a False result means nothing.
+        It is if the pass rate fell by more than `threshold` (0 to 1), over the tasks that changed or for one task, and
+        chance does not explain the fall: permuting each task's runs rarely gives one as large. Tasks on one side only
+        are listed under `unmatched` and never count as a change. If the runs cannot decide, `decided` is False,
+        `verdict` is "not enough data", and a False result means nothing.
         """
         comparison = _regression_test(baseline, current, threshold)
         return comparison.got_worse, regression_evidence(comparison)

@@ -109,10 +109,8 @@ NOT_STARTED = re.compile(
 def ending_of(trial: TrialRecord, reward: float | None, *, explained: bool) -> Ending:
     """Decide how a trial ended: the first reason found to call it lost, else the agent's own failure, else completed.
 
-    Args:
-        trial: everything in its folder.
-        reward: 0 to 1; None if it has none under the key that counts.
-        explained: whether the verifier reported what the reward is made of, so that it ran to its end.
+    `reward` is 0 to 1, or None without one under the key that counts; `explained` says that the verifier reported what
+    it is made of, and so ran to its end.
     """
     endings = list(_reasons(trial, reward, explained=explained))
     lost = next((ending for ending in endings if not ending.outcome.measured), None)

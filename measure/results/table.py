@@ -52,13 +52,9 @@ class Row(BaseModel):
 def load_table(path: Path, scale: RewardScale = BY_NAME) -> dict[str, list[EvalResult]]:
     """Read the results of a CSV table by arm, in the order in which the arms appear.
 
-    A table has the columns `task`, `arm` and `reward` and one line per run; ALIASES has other names for them. Without
-    an arm, all runs are of one, named after the file. The columns `config`, `model`, `category`, `language` and
-    `difficulty` are optional; any other column is a group. A reward is a number in the scale's range, or a word. A run
-    passes with a reward of PASS_SCORE. Cells are parted by commas, semicolons or tabs.
-
-    Raises:
-        InputError: names the row and the column; the header is row 1.
+    A table has the columns of Row, of which only `task` and `reward` must be there, and a line for each run. Without
+    an arm, all runs are of one, named after the file. A reward is a number in the scale's range, or a word. A run
+    passes with a reward of PASS_SCORE. Cells are parted by commas, semicolons or tabs. InputError names row and column.
     """
     arms: dict[str, list[EvalResult]] = defaultdict(list)
     seen: Counter[tuple[str, ...]] = Counter()

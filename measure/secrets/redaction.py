@@ -57,7 +57,7 @@ DUMP = rf"{DUMPED}|{WHITE}"
 """What may stand between the letters of a known value, or the digits of its bytes."""
 REST_OF_LINE = r"[\s\S]*?(?=\n|\\n|\Z)"
 
-CUT = re.compile(r"[\s.…]*\[[^\[\]\n]{0,40}(?:truncated|left out|omitted)[^\[\]\n]{0,40}\][\s.…]*")
+CUT = re.compile(r"(?<![\s.…])[\s.…]*\[[^\[\]\n]{0,40}(?:truncated|left out|omitted)[^\[\]\n]{0,40}\][\s.…]*")
 """The mark that a program leaves where it cut its output."""
 
 KEPT_KEYS = frozenset(

@@ -57,12 +57,9 @@ class PilotHeadroom:
     """Whether no task was run twice, so that all differences between tasks count as noise."""
 
     def finds(self, sign: int, tasks: int, attempts: int) -> float | None:
-        """Return the rise (1) or fall (-1) that is found in 80 % of experiments; None if that exceeds the room.
+        """Return the rise (sign 1) or fall (-1) that is found in 80 % of experiments; None if that exceeds the room.
 
-        Args:
-            sign: 1 or -1.
-            tasks: of the full set.
-            attempts: runs of each task in each arm.
+        `tasks` is the size of the full set, `attempts` the number of runs of each task in each arm.
         """
         if 2.0**-tasks > ALPHA / 2:  # no sign-flip test over so few tasks rejects anything
             return None

@@ -11,11 +11,8 @@ from statistics import fmean, median, variance
 def judge_agreement(grades: Mapping[str, Mapping[str, Sequence[float]]]) -> Iterator[str]:
     """Yield a line for each judge that was asked again, and for each pair of judges with answers in common.
 
-    A judge's grades of one answer scatter by the root of their mean variance (n - 1 in its denominator). Two judges are
-    compared by the median of each.
-
-    Args:
-        grades: each judge's grades of each answer, 0 to 100.
+    A judge's grades of one answer, 0 to 100, scatter by the root of their mean variance (n - 1 in its denominator).
+    Two judges are compared by the median of each.
     """
     for judge, of_answers in grades.items():
         repeated = [values for values in of_answers.values() if len(values) > 1]
