@@ -32,16 +32,12 @@ def _range(_context: click.Context, _option: click.Parameter, value: str) -> tup
     return low, high
 
 
-METRIC = click.Choice(["auto", "pass_rate", "score"])
 MARGIN_OPTION = click.option(
     "--margin",
     default=MARGIN,
     show_default=True,
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="Difference, 0 to 1, up to which B is as good as A.",
-)
-ARMS_OPTION = click.option(
-    "--arms", default=2, show_default=True, type=click.IntRange(2), help="Number of arms, the baseline included."
 )
 RESULTS_HELP = "results file, journal of a matrix, Harbor job folder, or CSV table of rewards"
 

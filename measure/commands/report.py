@@ -11,7 +11,7 @@ import click
 from locobench.harbor.trial import RewardScale
 from locobench.shared.errors import InputError
 from locobench.shared.installation import HARNESS
-from measure.commands.options import MARGIN_OPTION, METRIC, PATH, load, reward_hint, reward_options
+from measure.commands.options import MARGIN_OPTION, PATH, load, reward_hint, reward_options
 from measure.commands.output import keep_sources, write_text
 from measure.compare.comparison import compare_arms
 from measure.compare.pairing import without_pilot
@@ -90,7 +90,7 @@ def analyze(
 @click.option("--label", multiple=True, help="Name of an arm in the report; once for each arm, in their order.")
 @click.option(
     "--metric",
-    type=METRIC,
+    type=click.Choice(["auto", "pass_rate", "score"]),
     help="What the verdict is about; auto: the score, unless all scores are 0 or 1.  [default: auto, with "
     "--regression pass_rate]",
 )
