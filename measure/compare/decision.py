@@ -126,15 +126,15 @@ def fewest_tasks(margin: float) -> int:
 def _within(interval: Interval | None, margin: float, units: Sequence[UnitComparison]) -> tuple[bool, bool]:
     """Return whether two one-sided tests show an arm to be no worse, and no better, by more than the margin.
 
-    Their interval is compared to a tenth of a point, as a report prints it. Besides, so few tasks must have broken
-    (or been repaired) that no more would be seen in UNSEEN of cases at most, if a share `margin` of all tasks had.
+    So few tasks must have broken, too (or been repaired), that no more would be seen in UNSEEN of cases at most if a
+    share `margin` of all tasks had.
     """
     repeated = [u.difference for u in units if min(len(u.scores_a), len(u.scores_b)) > 1]
     fell, rose = sum(d <= -BROKEN for d in repeated), sum(d >= BROKEN for d in repeated)
     few_fell, few_rose = (scipy.special.bdtr(moved, len(units), margin) <= UNSEEN for moved in (fell, rose))
     if interval is None:
         return False, False
-    return bool(round(interval.low, 3) >= -margin and few_fell), bool(round(interval.high, 3) <= margin and few_rose)
+    return bool(interval.low >= -margin - TIE and few_fell), bool(interval.high <= margin + TIE and few_rose)
 
 
 def _verdict_by(difference: float, p: OneSided, worse: float, better: float, threshold: float) -> Verdict:

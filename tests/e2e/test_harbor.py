@@ -83,40 +83,45 @@ def test_a_dry_run_counts_every_task(provided: dict[str, str], tasks: Path) -> N
 
 
 @pytest.fixture(scope="module")
-def oracle(provided: dict[str, str], tasks: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Trials]:
-    """The folder of a job in which the oracle did every task, and its trials."""
+def some(tasks: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two tasks of each language, since trials take minutes; with all of them if E2E_ALL is set."""
+    if os.environ.get("E2E_ALL"):
+        return tasks
+    by_language: dict[str, list[Path]] = {}
+    for folder in task_folders(tasks):
+        by_language.setdefault(folder.name.partition("_")[0], []).append(folder)
+    chosen = tmp_path_factory.mktemp("some")
+    for folder in (folder for folders in by_language.values() for folder in folders[:2]):
+        shutil.copytree(folder, chosen / folder.name)
+    return chosen
+
+
+@pytest.fixture(scope="module")
+def oracle(provided: dict[str, str], some: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Trials]:
+    """The folder of a job in which the oracle did these tasks, and its trials."""
     folder = tmp_path_factory.mktemp("oracle")
-    return folder, run_all(provided, tasks, "oracle", folder)
+    return folder, run_all(provided, some, "oracle", folder)
 
 
-def test_the_oracle_earns_one_on_every_task(oracle: tuple[Path, Trials], tasks: Path) -> None:
+def test_the_oracle_earns_one_on_every_task(oracle: tuple[Path, Trials], some: Path) -> None:
     _, trials = oracle
 
-    assert trials.keys() == names(tasks)
+    assert trials.keys() == names(some)
     assert rewards(trials) == {"{'reward': 1.0}": len(trials)}
 
 
-def test_the_oracles_answers_come_home_as_artifacts(oracle: tuple[Path, Trials], tasks: Path) -> None:
+def test_the_oracles_answers_come_home_as_artifacts(oracle: tuple[Path, Trials], some: Path) -> None:
     folder, trials = oracle
 
-    for task in task_folders(tasks):
+    for task in task_folders(some):
         (answer,) = folder.glob(f"oracle/{trials[task.name]['trial_name']}/artifacts/**/solution.md")
         assert answer.read_bytes() == (task / "solution" / "solution.md").read_bytes()
 
 
-def test_doing_nothing_earns_nothing(provided: dict[str, str], tasks: Path, tmp_path: Path) -> None:
-    """Two tasks of each language, for minutes are dear; all of them with E2E_ALL=1."""
-    if not os.environ.get("E2E_ALL"):
-        by_language: dict[str, list[Path]] = {}
-        for folder in task_folders(tasks):
-            by_language.setdefault(folder.name.partition("_")[0], []).append(folder)
-        for folder in (folder for folders in by_language.values() for folder in folders[:2]):
-            shutil.copytree(folder, tmp_path / "some" / folder.name)
-        tasks = tmp_path / "some"
+def test_doing_nothing_earns_nothing(provided: dict[str, str], some: Path, tmp_path: Path) -> None:
+    trials = run_all(provided, some, "nop", tmp_path)
 
-    trials = run_all(provided, tasks, "nop", tmp_path)
-
-    assert trials.keys() == names(tasks)
+    assert trials.keys() == names(some)
     assert rewards(trials) == {"{'reward': 0.0}": len(trials)}
 
 
