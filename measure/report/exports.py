@@ -8,18 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from measure.compare import sentences
-from measure.compare.verdicts import ArmsComparison, Comparison, Verdict
+from measure.compare.verdicts import ArmsComparison, Comparison
 from measure.records import SCHEMA_VERSION, EvalResult
-from measure.report.grids import Grid, costs_grid, groups_grid, metrics_grid, reach_grid, tasks_grid
+from measure.report.grids import TONES, Grid, Tone, costs_grid, groups_grid, metrics_grid, reach_grid, tasks_grid
 from measure.summary.metrics import aggregate
 
-MARKS = {
-    Verdict.IMPROVEMENT: "🟢",
-    Verdict.REGRESSION: "🔴",
-    Verdict.AS_GOOD: "🔵",
-    Verdict.NO_EVIDENCE: "⚫",
-    Verdict.NOT_ENOUGH_DATA: "⚪",
-}
+MARKS: dict[Tone, str] = {"good": "🟢", "bad": "🔴", "equal": "🔵", "": "⚫", "doubt": "⚪"}
 
 
 def summary_of(results: Sequence[EvalResult]) -> dict[str, Any]:
@@ -47,7 +41,7 @@ def comparison_markdown(comparison: Comparison) -> str:
     warnings = "\n".join(f"- {_cell(text)}" for text in c.warnings)
     moved = _table(tasks_grid(c, [unit for unit in c.decision.units if unit.verdict.decided]))
     parts = (
-        f"## {MARKS[c.verdict]} {_cell(c.label_b)} against {_cell(c.label_a)}",
+        f"## {MARKS[TONES[c.verdict]]} {_cell(c.label_b)} against {_cell(c.label_a)}",
         _cell(sentences.headroom_sentence(c)),
         f"**{_cell(sentences.answer(c))}**",
         _cell(" ".join(sentences.reasons(c))),
