@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 
-from measure.compare.verdicts import Comparison, Slice
+from locobench.shared.grouping import grouped
+from measure.compare.verdicts import Comparison, Difference, Slice
 from measure.report.grids import TONES, Tone, side_of
 from measure.statistics.estimates import Interval
 from measure.summary.wording import metric_name
@@ -59,22 +59,10 @@ def forest(comparison: Comparison) -> Forest | None:
     primary = comparison.primary
     if primary is None:
         return None
-    total = Slice(
-        dimension="",
-        value="All tasks",
-        tasks=primary.tasks,
-        mean_a=primary.mean_a,
-        mean_b=primary.mean_b,
-        difference=primary.difference,
-        interval=primary.interval,
-        p=primary.p,
-        adjusted_p=comparison.adjusted_p,
-    )
-    by_dimension: dict[str, list[Slice]] = defaultdict(list)
-    for part in comparison.slices:
-        by_dimension[part.dimension].append(part)
+    numbers = {name: getattr(primary, name) for name in Difference.model_fields}
+    total = Slice(**numbers | {"adjusted_p": comparison.adjusted_p}, dimension="", value="All tasks")
     rows, hidden = [total], {}
-    for name, parts in by_dimension.items():
+    for name, parts in grouped(comparison.slices, lambda part: part.dimension).items():
         kept = sorted(parts, key=lambda part: (part.p, -part.tasks))[:MOST_ROWS]
         rows += [part for part in parts if part in kept]
         if len(parts) > MOST_ROWS:

@@ -44,10 +44,8 @@ _ENDINGS: dict[tuple[Outcome, ErrorKind], str] = {
     (Outcome.INFRA_ERROR, ErrorKind.OVERLOADED): "ApiOverloadedError ServiceUnavailableError",
     (Outcome.INFRA_ERROR, ErrorKind.CREDIT): "BudgetExceededError",
     (Outcome.INFRA_ERROR, ErrorKind.INTERRUPTED): "CancelledError",
-    (
-        Outcome.INFRA_ERROR,
-        ErrorKind.KILLED,
-    ): "MemoryLimitExceededError SandboxLikelyOutOfMemoryError GKEPodNotFoundError",
+    (Outcome.INFRA_ERROR, ErrorKind.KILLED): "MemoryLimitExceededError SandboxLikelyOutOfMemoryError "
+    "GKEPodNotFoundError",
     (Outcome.SETUP_ERROR, ErrorKind.FIXTURE): "AgentSetupTimeoutError EnvironmentStartTimeoutError HealthcheckError "
     "SandboxBuildFailedError",
     (Outcome.INFRA_ERROR, ErrorKind.GRADING): "VerifierTimeoutError RewardFileNotFoundError RewardFileEmptyError "

@@ -56,6 +56,7 @@ HEXADECIMAL = rf"{WHITE}|[%,:]|\\x|0x"
 DUMP = rf"{DUMPED}|{WHITE}"
 """What may stand between the letters of a known value, or the digits of its bytes."""
 REST_OF_LINE = r"[\s\S]*?(?=\n|\\n|\Z)"
+"""What goes with bytes in a dump: the same bytes as text."""
 
 CUT = re.compile(r"(?<![\s.…])[\s.…]*\[[^\[\]\n]{0,40}(?:truncated|left out|omitted)[^\[\]\n]{0,40}\][\s.…]*")
 """The mark that a program leaves where it cut its output."""

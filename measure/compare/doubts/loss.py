@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean
 
+from locobench.shared.grouping import grouped
 from measure.compare.decision import clusters_of, per_task
 from measure.compare.pairing import Arms
 from measure.compare.verdicts import ArmLoss, Decision, Loss, UnitComparison, Verdict
@@ -109,15 +109,15 @@ def worst_difference(units: Sequence[UnitComparison], loss: Loss) -> float:
 def lost_runs(arms: Arms) -> Iterator[str]:
     """Yield a sentence for each arm and cause of runs that count in no rate."""
     for label, results in arms:
-        causes: dict[str, list[EvalResult]] = defaultdict(list)
-        for run in results:
-            if run.lost_to:
-                causes[JUDGE if run.lost_to == "judge_error" else CURES.get(run.trace.error_kind, OTHER)].append(run)
-        for cause, runs in causes.items():
+        for cause, runs in grouped((run for run in results if run.lost_to), _cure).items():
             yield (
                 f"{label} lost {len(runs)} of {counted(len(results), 'run')} ({errors_text(count_errors(runs))}; "
                 f"{_tasks(runs)}), counted in no rate: {cause}."
             )
+
+
+def _cure(run: EvalResult) -> str:
+    return JUDGE if run.lost_to == "judge_error" else CURES.get(run.trace.error_kind, OTHER)
 
 
 def doubtful_zeros(arms: Arms) -> Iterator[str]:
