@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, comb, log, log1p, prod
@@ -11,6 +10,7 @@ from statistics import fmean
 import scipy
 
 from locobench.shared.claim import REPOSITORIES_FOR_ALL
+from locobench.shared.grouping import grouped
 from measure.compare.verdicts import Decision, UnitComparison, Verdict
 from measure.statistics import significance
 from measure.statistics.estimates import ALPHA, TIE, Interval, equivalence_interval
@@ -100,10 +100,9 @@ def clusters_of(units: Iterable[UnitComparison]) -> dict[str, str]:
 
 def per_task(units: Iterable[UnitComparison], clusters: Mapping[str, str]) -> tuple[list[float], list[str]]:
     """Return each task's mean difference, over its configs and models, and its cluster."""
-    found: dict[str, list[float]] = defaultdict(list)
-    for unit in units:
-        found[unit.key.task_id].append(unit.difference)
-    return [fmean(values) for values in found.values()], [clusters[task] for task in found]
+    tasks = grouped(units, lambda unit: unit.key.task_id)
+    differences = [fmean(unit.difference for unit in of_task) for of_task in tasks.values()]
+    return differences, [clusters[task] for task in tasks]
 
 
 def beyond(interval: Interval | None, difference: float, threshold: float) -> Verdict:

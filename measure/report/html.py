@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from itertools import groupby
 from operator import attrgetter
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from locobench.shared.grouping import grouped
 from locobench.shared.installation import HARNESS
 from measure.compare import sentences, wording
 from measure.compare.verdicts import ArmsComparison, Comparison, UnitComparison, UnitKey
@@ -114,9 +114,9 @@ def _breakable(text: str) -> Markup:
     return Markup("<wbr>").join(re.split(r"(?<=\w[_/.+-])(?=\w)", text))
 
 
-def _groupby_in_order(items: Iterable[object], name: str) -> list[tuple[object, list[object]]]:
-    """Group neighbours with the same value of an attribute; jinja's own `groupby` sorts."""
-    return [(value, list(group)) for value, group in groupby(items, attrgetter(name))]
+def _groupby_in_order(items: Iterable[object], name: str) -> Iterable[tuple[object, list[object]]]:
+    """Group items by an attribute in their order; jinja's own `groupby` sorts."""
+    return grouped(items, attrgetter(name)).items()
 
 
 @cache

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from locobench.shared.errors import InputError
+from locobench.shared.grouping import grouped
 from measure.records import EvalResult
 
 Arm = tuple[str, list[EvalResult]]
@@ -27,9 +28,7 @@ def same_names(arms: Sequence[Arm], prefixes: Sequence[str]) -> list[Arm]:
             unmatched, own = _by_spelling(theirs - ours), _by_spelling(ours - theirs)
             alike = {own[spelling]: unmatched[spelling] for spelling in own.keys() & unmatched.keys()}
             new = {old: alike.get(name, name) for old, name in new.items()}
-        olds: dict[str, list[str]] = defaultdict(list)
-        for old, name in new.items():
-            olds[name].append(old)
+        olds = grouped(new, new.__getitem__)
         if twice := next((name for name, several in olds.items() if len(several) > 1), None):
             raise InputError(f"{label}: {' and '.join(olds[twice])} would both be called {twice}; tell them apart")
         renamed = [r if new[r.task_id] == r.task_id else r.model_copy(update={"task_id": new[r.task_id]}) for r in runs]
