@@ -11,6 +11,7 @@ from measure.compare import sentences
 from measure.compare.verdicts import ArmsComparison, Comparison
 from measure.records import SCHEMA_VERSION, EvalResult
 from measure.report.grids import TONES, Grid, Tone, costs_grid, groups_grid, metrics_grid, reach_grid, tasks_grid
+from measure.secrets.redaction import redact_text
 from measure.summary.metrics import aggregate
 
 MARKS: dict[Tone, str] = {"good": "🟢", "bad": "🔴", "equal": "🔵", "": "⚫", "doubt": "⚪"}
@@ -46,7 +47,7 @@ def comparison_markdown(comparison: Comparison) -> str:
         f"**{_cell(sentences.answer(c))}**",
         _cell(" ".join(sentences.reasons(c))),
         *(_table(grid(c)) for grid in (metrics_grid, costs_grid, reach_grid)),
-        _cell(" ".join(sentences.notes(c))),
+        _cell(redact_text(" ".join(sentences.notes(c)))),
         groups and f"<details><summary>By group</summary>\n\n{groups}\n\n</details>",
         warnings and f"### Before you believe it\n\n{warnings}",
         moved and f"### Tasks that changed by themselves\n\n{moved}",
