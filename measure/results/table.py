@@ -107,10 +107,10 @@ def _row(cells: dict[str, str], arm: str, scale: RewardScale) -> Row:
     columns = {name.lower(): name for name in cells}
     aliases = ALIASES | {"reward": (scale.key.lower(), *ALIASES["reward"])}
     fields = {"arm": arm}
-    for field in Row.model_fields.keys() - {"groups"}:
+    for field in Row.model_fields:
         found = next((name for name in aliases.get(field, (field,)) if name in columns), None)
-        if found:
-            fields[field] = cells.pop(columns[found])
+        if found and field != "groups":
+            fields[field] = cells.pop(columns.pop(found))
     return Row.model_validate({**fields, "groups": cells})
 
 
