@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.executor.claude.layout import FOLDERS, find_version
-from harness.suite.load import read_object
+from harness.sandbox.directory import as_text
+from harness.suite.load import read_object, servers_in
 from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
 from measure.records import ClaudeConfigSnapshot
@@ -76,37 +77,36 @@ class ConfigExporter:
             folders.insert(0, self.claude_home.parent)
         states = [(path, read_object(path)) for path in (folder / ".claude.json" for folder in folders)]
         shared = self.project / ".mcp.json"
-        local = [(path, _object(_object(state, "projects"), _local_key(self.project))) for path, state in states]
+        # The CLI stores a project's local settings under the repository's root, if any.
+        above = (folder for folder in (self.project, *self.project.parents) if (folder / ".git").exists())
+        key = str(next(above, self.project))
+        local = [(path, _object(_object(state, "projects"), key)) for path, state in states]
         servers: dict[str, Any] = {}
         for path, source in [*states, (shared, read_object(shared)), *local]:
-            found = source.get("mcpServers", {})
-            if not isinstance(found, dict):
-                raise InputError(f"{path}: mcpServers must be an object with one entry per server")
-            servers |= found
+            servers |= servers_in(path, source)
         return servers
 
     def _files(self, found: list[str], left_out: list[str]) -> dict[str, Any]:
         """Return the fields of a snapshot that hold files: text as it is, others as base64."""
-        fields: dict[str, Any] = {"skills": {}, "skills_binary": {}, "files": {}, "files_binary": {}, "executable": []}
-        for folder in ("skills", *FOLDERS):
-            for path in self._below(self.claude_home / folder, left_out):
-                name = path.relative_to(self.claude_home).as_posix()
-                content = _bytes(path)
-                text = _text(content)
-                shown = content.decode("latin-1") if text is None else text
-                clean = redact_settings(shown)
-                is_secret = any(fnmatch(path.name.lower(), pattern) for pattern in SECRET_FILES)
-                found += [name] if is_secret or clean != shown else []
-                if is_secret or (clean != shown and text is None):
-                    continue
-                field, key = ("skills", name.removeprefix("skills/")) if folder == "skills" else ("files", name)
-                if text is None:
-                    fields[f"{field}_binary"][key] = base64.b64encode(content).decode()
-                else:
-                    fields[field][key] = clean
-                if os.access(path, os.X_OK):
-                    fields["executable"].append(name)
-        return fields
+        skills, files, binary, executable = {}, {}, {}, []
+        for path in [p for name in ("skills", *FOLDERS) for p in self._below(self.claude_home / name, left_out)]:
+            name = path.relative_to(self.claude_home).as_posix()
+            content = _bytes(path)
+            text = as_text(content)
+            shown = content.decode("latin-1") if text is None else text
+            clean = redact_settings(shown)
+            is_secret = any(fnmatch(path.name.lower(), pattern) for pattern in SECRET_FILES)
+            found += [name] if is_secret or clean != shown else []
+            if is_secret or (clean != shown and text is None):
+                continue
+            if text is None:
+                binary[name] = base64.b64encode(content).decode()
+            elif name.startswith("skills/"):
+                skills[name.removeprefix("skills/")] = clean
+            else:
+                files[name] = clean
+            executable += [name] if os.access(path, os.X_OK) else []
+        return {"skills": skills, "files": files, "binary": binary, "executable": executable}
 
     def _below(self, folder: Path, left_out: list[str]) -> Iterator[Path]:
         """Yield the files below a folder, sorted. Only a link in skills/ to a skill is followed."""
@@ -122,22 +122,9 @@ class ConfigExporter:
                 yield path
 
 
-def _local_key(project: Path) -> str:
-    """Return the folder under which the CLI stores a project's local settings: the repository's root, if any."""
-    return str(next((path for path in (project, *project.parents) if (path / ".git").exists()), project))
-
-
 def _object(data: dict[str, Any], key: str) -> dict[str, Any]:
     value = data.get(key)
     return value if isinstance(value, dict) else {}
-
-
-def _text(content: bytes) -> str | None:
-    """Return the text of a file; None for a binary one."""
-    try:
-        return None if b"\0" in content else content.decode("utf-8")
-    except UnicodeDecodeError:
-        return None
 
 
 def _bytes(path: Path) -> bytes:

@@ -71,9 +71,8 @@ class ConfigImporter:
 def _contents(snapshot: ClaudeConfigSnapshot, disable_mcp: bool) -> dict[str, bytes]:
     """Map the path of each file that an import writes, relative to .claude/, to its content."""
     contents = {f"skills/{path}": text.encode() for path, text in snapshot.skills.items()}
-    contents |= {f"skills/{path}": _decode(path, text) for path, text in snapshot.skills_binary.items()}
     contents |= {path: text.encode() for path, text in snapshot.files.items()}
-    contents |= {path: _decode(path, text) for path, text in snapshot.files_binary.items()}
+    contents |= {path: _decode(path, text) for path, text in snapshot.binary.items()}
     for path in contents:
         parts = path.split("/")
         inside = parts[0] in ("skills", *FOLDERS) and len(parts) > 1 and posixpath.normpath(path) == path

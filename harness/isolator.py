@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 
-from harness.executor.claude.layout import ClaudeLayout
-from harness.executor.layout import Layout
+from harness.executor.base import Layout
+from harness.executor.claude.layout import lay_out as claude_layout
 from harness.sandbox import directory, scratch, trees
 from harness.suite.skills import Skill, find_skills
 from locobench.shared.errors import InputError
@@ -40,9 +39,7 @@ class IsolatedEnv:
     def __enter__(self) -> IsolatedEnv:
         return self
 
-    def __exit__(
-        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.cleanup()
 
 
@@ -73,13 +70,10 @@ class EnvironmentIsolator:
             skills_path: A skill folder, or a folder of skill folders.
             agents_md: Content of AGENTS.md, or of a subagent if it has a subagent's front matter.
             skills: The skills of a resolved config; `skills_path` is then ignored.
-            layout: The agent's own; default Claude Code's.
+            layout: How the agent's own files lie; default Claude Code's.
 
-        Raises:
-            InputError: The fixture or a skill is missing or has a symlink that leads outside, or `base_dir` is
-                not writable.
+        InputError if the fixture or a skill is missing, a link leads outside, or `base_dir` is not writable.
         """
-        layout = layout or ClaudeLayout()
         try:
             if self.base_dir is not None:
                 self.base_dir.mkdir(parents=True, exist_ok=True)
@@ -98,8 +92,12 @@ class EnvironmentIsolator:
                 _copy_fixture(Path(fixture_path).expanduser().resolve(), project)
             if skills is None:
                 skills = find_skills(Path(skills_path)) if skills_path else ()
-            layout.write(project, claude_md, agents_md, skills)
-            return IsolatedEnv(project, root, _variables(root, layout))
+            home, variables = _folders(root)
+            log = root / "log"  # a folder of its own: a container mounts it, and sees no other file of ours
+            log.mkdir()
+            lay_out = layout or claude_layout
+            own = lay_out(project, home, log, claude_md=claude_md, agents_md=agents_md, skills=skills)
+            return IsolatedEnv(project, root, variables | own)
         except BaseException:
             scratch.remove(root)
             raise
@@ -110,12 +108,9 @@ class EnvironmentIsolator:
         claude_md: str | None = None,
         skills_path: Path | str | None = None,
         agents_md: str | None = None,
-        *,
-        skills: Sequence[Skill] | None = None,
-        layout: Layout | None = None,
     ) -> IsolatedEnv:
         """Like `create_environment`, for the fixture of a task."""
-        return self.create_environment(task_fixture, claude_md, skills_path, agents_md, skills=skills, layout=layout)
+        return self.create_environment(task_fixture, claude_md, skills_path, agents_md)
 
     def snapshot_files(self, env_path: Path | str, patterns: list[str] | None = None) -> dict[str, str]:
         """Return the content of every file by relative path; binary and large files are hashed.
@@ -140,11 +135,9 @@ def _copy_fixture(fixture: Path, project: Path) -> None:
     trees.copy(fixture, project)
 
 
-def _variables(root: Path, layout: Layout) -> dict[str, str]:
-    """Set HOME and related variables, and those of the agent."""
+def _folders(root: Path) -> tuple[Path, dict[str, str]]:
+    """Create an empty home and folder for temporary files; return the home, and the variables that name them."""
     home = root / "home"
-    log = root / "log"  # a folder of its own: a container mounts it, and sees no other file of ours
-    log.mkdir()
     folders = {
         "HOME": home,
         "XDG_CONFIG_HOME": home / ".config",
@@ -155,4 +148,4 @@ def _variables(root: Path, layout: Layout) -> dict[str, str]:
     }
     for folder in folders.values():
         folder.mkdir(parents=True, exist_ok=True)
-    return {**{name: str(folder) for name, folder in folders.items()}, **layout.variables(home, log)}
+    return home, {name: str(folder) for name, folder in folders.items()}

@@ -15,7 +15,7 @@ from harness.graders.code_graders import TIMEOUTS
 from harness.graders.composite_grader import CompositeGrader
 from harness.graders.hand_in import compile_globs, list_files
 from harness.models import Task
-from harness.runner.oracle import Check, nop, oracle
+from harness.runner.oracle import nop, oracle
 from harness.sandbox.variables import AGENT_VARIABLES, CLOUDS
 from harness.suite.load import load_configs, load_tasks
 from locobench.shared.errors import InputError
@@ -57,10 +57,11 @@ def validate(
     its reference solution, which must pass, and on its untouched fixture, which must fail. Warns of commands whose exit
     code is the only evidence. Exit code 1 if a task is wrong, 2 if a file cannot be used.
     """
-    if config_glob is not None:
-        _validate_configs(config_glob, mcp_config)
-        if task_glob is None:
-            return
+    for config in load_configs(config_glob) if config_glob else ():
+        ClaudeExecutor(mcp_config_path=mcp_config).resolve(config).refuse_unknown_servers()
+        say(f"ok: {config.name} ({config.model}, {config.max_turns} turns)")
+    if config_glob and task_glob is None:
+        return
     if task_glob is None and not Path("evals/tasks").is_dir():
         raise InputError(f"no suite here ({Path.cwd()} has no evals/tasks); name task files with -t")
     tasks = load_tasks(task_glob or TASKS)
@@ -70,31 +71,28 @@ def validate(
         jobs = [(kind, task) for task in tasks for kind in ([nop] if only_nop else [oracle, nop])]
         with ThreadPoolExecutor(workers) as pool:
             checks = list(pool.map(lambda job: job[0](job[1], grader), jobs))
-        ctx.exit(0 if _all_as_expected(checks) else 1)
-
-
-def _validate_configs(pattern: str, mcp_config: Path | None) -> None:
-    executor = ClaudeExecutor(mcp_config_path=mcp_config)
-    for config in load_configs(pattern):
-        executor.resolve(config).refuse_unknown_servers()
-        say(f"ok: {config.name} ({config.model}, {config.max_turns} turns)")
+        for check in checks:
+            say_lines(
+                f"{'ok' if check.as_expected else 'WRONG'}: {check.kind} {check.task_id}: {check.details}", hang=4
+            )
+        right = sum(check.as_expected for check in checks)
+        say(f"{right} of {len(checks)} checks are right")
+        ctx.exit(0 if right == len(checks) else 1)
 
 
 def _validate_files(tasks: Sequence[Task], grader: CompositeGrader, *, static: bool) -> None:
+    if static:  # otherwise no judge is asked
+        grader.refuse_without_judge(tasks)
     for task in tasks:
+        problems = _check_sources(task)
         try:
-            if static:  # otherwise no judge is asked
-                grader.refuse_without_judge([task])
-            unproved = grader.prepare(task)
-        except InputError:
+            why = "without a solution_path" if task.solution_path is None else "since it runs no Python program"
+            problems += [f"exit code 0 is the only proof of {command!r}, {why}" for command in grader.prepare(task)]
+        except InputError:  # running its checks will show it
             if static:
                 raise
-            unproved = []  # its checks cannot be run; running them will show that
-        for problem in _check_sources(task):
+        for problem in problems:
             say(f"warning: {task.id}: {problem}", err=True)
-        for command in unproved:
-            why = "without a solution_path" if task.solution_path is None else "since it runs no Python program"
-            say(f"warning: {task.id}: exit code 0 is the only proof of {command!r}, {why}", err=True)
         if static:
             checks = f"{len(task.code_assertions)} code and {len(task.llm_assertions)} LLM assertions"
             say(f"ok: {task.id} ({task.category}, {task.difficulty}): {checks}")
@@ -109,15 +107,6 @@ def _check_sources(task: Task) -> list[str]:
     known = list_files(task.fixture_path) | list_files(task.solution_path)
     unused = [glob for glob in task.sources if not any(map(compile_globs([glob]).fullmatch, known))]
     return [f"sources: {glob} matches no file of the fixture or the solution" for glob in unused]
-
-
-def _all_as_expected(checks: Sequence[Check]) -> bool:
-    """Print the checks; return whether each is as expected."""
-    for check in checks:
-        say_lines(f"{'ok' if check.as_expected else 'WRONG'}: {check.kind} {check.task_id}: {check.details}", hang=4)
-    wrong = sum(not check.as_expected for check in checks)
-    say(f"{len(checks) - wrong} of {len(checks)} checks are right")
-    return not wrong
 
 
 @click.command()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from harness.graders.service import Question, Service
+from harness.graders.service import Api, Question, Service
 from harness.models import EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.runner.panel import EXPECTED_REPLY_TOKENS, Panel, PanelReply, PanelStopped
@@ -46,7 +46,6 @@ MOST_REASONS = 5
     type=click.Choice(["anthropic", "openai"]),
     help="API of the judges' service.",
 )
-@click.option("--base-url", help="Address of the service. Default: JUDGE_BASE_URL, else the provider's own variable.")
 @click.option(
     "--repeats",
     default=1,
@@ -68,8 +67,7 @@ def grade(
     tasks: Path | None,
     output: Path | None,
     judges: tuple[str, ...],
-    api: str,
-    base_url: str | None,
+    api: Api,
     repeats: int,
     max_cost_usd: float | None,
     dry_run: bool,
@@ -94,10 +92,10 @@ def grade(
     check_output(output, [source])
     asked = [build_question(result, tasks) for result in results]
     questions = [question for question in asked if question]
-    panel_of = partial(Panel, Service.of_environment(api, base_url), judges, repeats, max_cost_usd=max_cost_usd)
+    panel_of = partial(Panel, Service.of_environment(api), judges, repeats, max_cost_usd=max_cost_usd)
     path = journal_of(output)
     if dry_run:
-        _say_estimate(panel_of(read_entries(path, PanelReply), lambda _reply: None), questions)
+        _say_estimate(panel_of(read_entries(path, PanelReply)), questions)
         return
     if output.expanduser().exists() and not path.exists():
         raise InputError(f"{output} exists and was not written by this command; name another with -o")
@@ -105,10 +103,11 @@ def grade(
 
     def show(reply: PanelReply, done: int, total: int) -> None:
         if not quiet:
-            say(f"[{done}/{total}] {_line(reply)}", err=True)
+            said = f"no verdict: {reply.error}" if reply.verdict is None else "done"
+            say(f"[{done}/{total}] {reply.task} | {reply.judge} | {said} | {cost_text(reply.cost_usd)}", err=True)
 
     with Journal(path, PanelReply) as journal:
-        panel = panel_of(journal.entries, journal.append, reserve=journal.reserve)
+        panel = panel_of(journal.entries, journal)
         try:
             panel.ask(questions, show)
         except PanelStopped as early:
@@ -139,11 +138,6 @@ def _say_estimate(panel: Panel, questions: Sequence[Question]) -> None:
         f"{counted(calls, 'request')} to {', '.join(panel.judges)}, {total - calls} done before; "
         f"about {tokens:,} tokens in and {calls * EXPECTED_REPLY_TOKENS:,} out: {cost}"
     )
-
-
-def _line(reply: PanelReply) -> str:
-    said = f"no verdict: {reply.error}" if reply.verdict is None else "done"
-    return f"{reply.task} | {reply.judge} | {said} | {cost_text(reply.cost_usd)}"
 
 
 def _say_verdicts(panel: Panel, questions: Sequence[Question]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from harness.cli.run_options import RunOptions, run_options
+from harness.cli.run_options import confirm_repeats, make_runner, run_options
 from harness.models import Config, EvalResult, Task
 from harness.runner.matrix import MatrixStopped
 from harness.runner.plan import PlannedRun, find_finished, plan, refuse_other_experiment
@@ -17,7 +17,6 @@ from locobench.shared.command_line import INTERRUPTED
 from measure.commands.options import PATH
 from measure.commands.output import refuse_unwritable, results_and_journal, save_results, say_stopped
 from measure.report.console import say
-from measure.report.reporter import Reporter
 from measure.results.journal import read_journal
 from measure.summary.metrics import by_arm
 from measure.summary.wording import cost_text, seconds_text
@@ -27,27 +26,15 @@ from measure.summary.wording import cost_text, seconds_text
 @click.option("-t", "--task", "task_file", required=True, type=PATH, help="Task file.")
 @click.option("-c", "--config", "config_file", required=True, type=PATH, help="Config file.")
 @click.option("-m", "--model", help="Model instead of the config's.")
-@click.option("-v", "--verbose", is_flag=True, help="Show everything about the run, as `analyze -i` does.")
 @run_options
 @click.pass_context
-def run(
-    ctx: click.Context,
-    /,
-    *,
-    task_file: Path,
-    config_file: Path,
-    model: str | None,
-    verbose: bool,
-    **of_runs: Any,
-) -> None:
+def run(ctx: click.Context, /, *, task_file: Path, config_file: Path, model: str | None, **of_runs: Any) -> None:
     """Run one task with one config and grade it: a matrix of one run.
 
     Exit code 0 when it passes, 1 when it fails, 2 when it could not be measured, 130 when interrupted.
     """
-    options, models = RunOptions(**of_runs), [model] if model else None
-    (result,) = _run_matrix(ctx, options, [load_task(task_file)], [load_config(config_file)], models=models, runs=1)
-    if verbose and not options.quiet:
-        Reporter().print_detailed_result(result, verbose=True)
+    tasks, configs = [load_task(task_file)], [load_config(config_file)]
+    (result,) = _run_matrix(ctx, tasks, configs, models=[model] if model else None, runs=1, **of_runs)
     ctx.exit(2 if not result.measured else 0 if result.passed else 1)
 
 
@@ -82,7 +69,6 @@ def matrix(
     """
     results = _run_matrix(
         ctx,
-        RunOptions(**of_runs),
         load_tasks(task_glob),
         load_configs(config_glob),
         models=[name.strip() for name in models.split(",") if name.strip()] if models else None,
@@ -90,13 +76,13 @@ def matrix(
         workers=workers,
         max_cost_usd=max_cost_usd,
         dry_run=dry_run,
+        **of_runs,
     )
     ctx.exit(0 if all(result.measured for result in results) else 2)
 
 
 def _run_matrix(
     ctx: click.Context,
-    options: RunOptions,
     tasks: Sequence[Task],
     configs: Sequence[Config],
     *,
@@ -105,11 +91,16 @@ def _run_matrix(
     workers: int = 1,
     max_cost_usd: float | None = None,
     dry_run: bool = False,
+    output: Path | None,
+    resume: bool,
+    yes: bool,
+    quiet: bool,
+    **of_runner: Any,
 ) -> list[EvalResult]:
     """Make the runs and save them. Exits the command if they stop early, or after a dry run."""
-    runner = options.runner()
+    runner = make_runner(**of_runner)
     planned = plan(tasks, configs, models, runs, runner.executor)
-    path, journal = results_and_journal(options.output, options.resume)
+    path, journal = results_and_journal(output, resume)
     earlier = read_journal(journal)
     refuse_other_experiment(journal, earlier, planned, runner.grader.judge.model)
     kept = find_finished(planned, earlier)
@@ -117,33 +108,29 @@ def _run_matrix(
         _print_plan(planned, len(kept))
         ctx.exit(0)
     refuse_unwritable(path)
-    options.confirm_repeats(planned, earlier, journal)
-    if not options.output and not options.quiet:
+    confirm_repeats(planned, earlier, journal, yes=yes)
+    if not output and not quiet:
         say(f"results go to {path}")
     stopped: MatrixStopped | None = None
-
-    def show_run(result: EvalResult, done: int, total: int) -> None:
-        if not options.quiet:
-            say(f"[{done}/{total}] {_describe(result)}")
-
     try:
-        results = runner.run_plan(planned, journal, show_run, workers=workers, max_cost_usd=max_cost_usd)
+        show = None if quiet else _say_run
+        results = runner.run_plan(planned, journal, show, workers=workers, max_cost_usd=max_cost_usd)
     except MatrixStopped as early:
         stopped, results = early, early.results
     reason = stopped.reason if stopped else ""
-    if not options.quiet and len(planned) > 1:
+    if not quiet and len(planned) > 1:
         for (name, model), group in by_arm(results).items():
             say(f"{name} ({model}): {_count(group)}")
     save_results(results, path, reason)
     if stopped is not None:
-        say_stopped(len(results), len(planned), reason, [] if options.output else ["-o", str(path)])
+        say_stopped(len(results), len(planned), reason, [] if output else ["-o", str(path)])
         ctx.exit(INTERRUPTED if stopped.interrupted else 2)
     return results
 
 
 def _print_plan(runs: list[PlannedRun], kept: int) -> None:
-    tasks = list(dict.fromkeys(run.task.id for run in runs))
-    variants = list(dict.fromkeys((run.config.name, run.config.model) for run in runs))
+    tasks = dict.fromkeys(run.task.id for run in runs)
+    variants = dict.fromkeys((run.config.name, run.config.model) for run in runs)
     per_combination = 1 + max(run.run_index for run in runs)
     say(f"{len(runs)} runs: {len(tasks)} tasks x {len(variants)} configs and models x {per_combination} runs")
     for name, model in variants:
@@ -165,8 +152,7 @@ def _count(results: Sequence[EvalResult]) -> str:
     return text + (f" and {len(results) - len(known)} unknown" if len(known) < len(results) else "")
 
 
-def _describe(result: EvalResult) -> str:
-    """Sum up a run in one line."""
+def _say_run(result: EvalResult, done: int, total: int) -> None:
     parts = [
         result.task_id,
         result.config_name,
@@ -178,4 +164,4 @@ def _describe(result: EvalResult) -> str:
         seconds_text(result.trace.duration_seconds),
         result.trace.error,
     ]
-    return " | ".join(filter(None, parts))
+    say(f"[{done}/{total}] {' | '.join(filter(None, parts))}")

@@ -1,17 +1,15 @@
-"""Options of the commands that run agents, gathered into one record."""
+"""Options of the commands that run agents, and what they make."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
 
 from harness.executor import ClaudeExecutor, Executor
-from harness.executor.base import load_executor
 from harness.executor.codex.executor import CodexExecutor
 from harness.executor.command import CommandExecutor
 from harness.executor.echo import EchoExecutor
@@ -27,65 +25,51 @@ from measure.report.console import say
 from measure.summary.wording import counted
 
 
-@dataclass(frozen=True)
-class RunOptions:
-    """How agents are run and judged, and whether a journal is continued."""
+def make_runner(
+    *,
+    executor: str,
+    command: str | None,
+    claude_path: str,
+    mcp_config: Path | None,
+    judge_model: str,
+    sandbox: str,
+    sandbox_image: str | None,
+) -> EvalRunner:
+    """Create a runner from the options that say what runs, where, and who judges."""
+    if (executor == "command") != (command is not None):
+        raise InputError("--executor command and --command 'PROGRAM …' go together; add the other one")
+    place = _place(sandbox, sandbox_image)
+    agents: dict[str, Callable[[], Executor]] = {
+        "claude": lambda: ClaudeExecutor(claude_path, mcp_config_path=mcp_config, sandbox=place),
+        "codex": lambda: CodexExecutor(mcp_config_path=mcp_config, sandbox=place),
+        "command": lambda: CommandExecutor(_words(command or ""), mcp_config, sandbox=place),
+        "echo": EchoExecutor,
+    }
+    return EvalRunner(agents[executor](), CompositeGrader(judge_model, sandbox=place))
 
-    resume: bool
-    yes: bool
-    """Whether the user already agreed to pay again for repeated runs."""
-    executor: str
-    command: str | None
-    claude_path: str
-    mcp_config: Path | None
-    judge_model: str
-    sandbox: str
-    sandbox_image: str | None
-    output: Path | None
-    quiet: bool
 
-    def runner(self) -> EvalRunner:
-        """Create a runner from the options."""
-        place = self._sandbox()
-        grader = CompositeGrader(self.judge_model, sandbox=place)
-        return EvalRunner(self._executor(place), grader)
+def confirm_repeats(planned: Sequence[PlannedRun], earlier: Sequence[EvalResult], journal: Path, *, yes: bool) -> None:
+    """Print which runs of a journal have to be repeated and why; on a terminal, ask first if any had finished.
 
-    def confirm_repeats(self, planned: Sequence[PlannedRun], earlier: Sequence[EvalResult], journal: Path) -> None:
-        """Print which runs of a journal have to be repeated and why; on a terminal, ask first if any had finished.
+    With `yes`, nothing is asked. InputError if the user says no.
+    """
+    again = count_repeats(planned, earlier)
+    for reason, number in again.items():
+        say(f"{counted(number, 'run')} of {journal} will run again and be billed again: {reason}", err=True)
+    asks = not yes and again.keys() - {UNFINISHED} and sys.stdin.isatty()
+    if asks and not click.confirm("Pay for them again?", err=True):
+        raise InputError(f"nothing was run; {journal} is unchanged")
 
-        Raises:
-            InputError: the user says no.
-        """
-        again = count_repeats(planned, earlier)
-        for reason, number in again.items():
-            say(f"{counted(number, 'run')} of {journal} will run again and be billed again: {reason}", err=True)
-        asks = again.keys() - {UNFINISHED} and sys.stdin.isatty()
-        if asks and not click.confirm("Pay for them again?", err=True):
-            raise InputError(f"nothing was run; {journal} is unchanged")
 
-    def _executor(self, place: Sandbox) -> Executor:
-        """Create the agent."""
-        if (self.executor == "command") != (self.command is not None):
-            raise InputError("--executor command and --command 'PROGRAM …' go together; add the other one")
-        if self.command is not None:
-            return CommandExecutor(_words(self.command), self.mcp_config, sandbox=place)
-        if self.executor == "claude":
-            return ClaudeExecutor(self.claude_path, mcp_config_path=self.mcp_config, sandbox=place)
-        if self.executor == "codex":
-            return CodexExecutor(mcp_config_path=self.mcp_config, sandbox=place)
-        if self.executor == "echo":
-            return EchoExecutor()
-        return load_executor(self.executor)
+def _place(sandbox: str, image: str | None) -> Sandbox:
+    """Return the sandbox that agents and checks run in."""
+    if sandbox == "docker":
+        from harness.sandbox.docker_sandbox import DockerSandbox  # the SDK takes long to load
 
-    def _sandbox(self) -> Sandbox:
-        """Return the sandbox that agents and checks run in."""
-        if self.sandbox == "docker":
-            from harness.sandbox.docker_sandbox import DockerSandbox  # the SDK takes long to load
-
-            return DockerSandbox(self.sandbox_image or DEFAULT_IMAGE)
-        if self.sandbox_image:
-            raise InputError("--sandbox-image needs --sandbox docker; add it")
-        return Sandbox()
+        return DockerSandbox(image or DEFAULT_IMAGE)
+    if image:
+        raise InputError("--sandbox-image needs --sandbox docker; add it")
+    return Sandbox()
 
 
 def _words(command: str) -> list[str]:
@@ -104,10 +88,10 @@ run_options = together(
     click.option("-y", "--yes", is_flag=True, help="Repeat and pay for finished runs without asking."),
     click.option(
         "--executor",
+        type=click.Choice(["claude", "codex", "command", "echo"]),
         default="claude",
         show_default=True,
-        help="The agent: claude, codex, command (with --command), echo (no model: it repeats the prompt), or"
-        " MODULE:CLASS of an Executor of your own.",
+        help="The agent; command is any program (with --command), echo has no model and repeats the prompt.",
     ),
     click.option("--command", help="With --executor command: the program and its arguments, in quotes."),
     click.option("--claude", "claude_path", default="claude", envvar="HARNESS_CLAUDE", help="The claude executable."),

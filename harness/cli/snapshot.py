@@ -22,7 +22,7 @@ def export_config(output: Path, claude_home: Path | None, project: Path | None) 
     exporter = ConfigExporter(claude_home, project=project)
     snapshot = exporter.export_snapshot()
     exporter.save_snapshot(output)
-    files = len(snapshot.skills) + len(snapshot.skills_binary) + len(snapshot.files) + len(snapshot.files_binary)
+    files = len(snapshot.skills) + len(snapshot.files) + len(snapshot.binary)
     say(f"wrote {output}: {files} files, {len(snapshot.mcp_servers)} MCP servers")
     for place in snapshot.redacted:
         say(f"  removed as a secret: {place}", err=True)

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import copy
-import importlib
 import json
-import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
-from harness.executor.layout import Layout
 from harness.models import Config, ErrorKind, ExecutionTrace, Outcome, Resources
 from harness.sandbox import scratch
 from harness.sandbox.place import Sandbox, SandboxError
-from harness.sandbox.processes import Command, ProcessResult, StopCause
+from harness.sandbox.processes import Command, Limits, ProcessResult, StopCause
 from harness.suite.resolve import ResolvedConfig, read_servers, resolve
+from harness.suite.skills import Skill
 from locobench.shared.errors import InputError
 
 
@@ -66,8 +64,33 @@ class Run(NamedTuple):
     seconds: float = 0.0
 
 
+class Layout(Protocol):
+    """A function that lays out one agent's files."""
+
+    def __call__(
+        self,
+        project: Path,
+        home: Path,
+        log: Path,
+        *,
+        claude_md: str | None,
+        agents_md: str | None,
+        skills: Sequence[Skill],
+    ) -> dict[str, str]:
+        """Write what the agent reads at its start into the project, and return the agent's own variables.
+
+        `home` is the run's empty HOME, `log` a folder for what the agent records about its start.
+        """
+
+
 class Executor(ABC):
     """Abstract base class of agents."""
+
+    layout: ClassVar[Layout | None] = None
+    """Where the agent looks for its memory and skills; None is where Claude Code does."""
+
+    unsupported: ClassVar[Mapping[str, str]] = {}
+    """Fields of a config that this agent cannot honor, each with what to do instead."""
 
     @abstractmethod
     def run(
@@ -85,20 +108,12 @@ class Executor(ABC):
 
     @property
     def agent(self) -> str:
-        """Name of the agent; a comparison checks whether both arms have the same one."""
+        """Name of the agent, as in Harbor; a comparison checks whether both arms have the same one."""
         return f"{type(self).__module__}:{type(self).__qualname__}"
 
     @property
-    def layout(self) -> Layout | None:
-        """Where the agent looks for its memory and skills; None is where Claude Code does."""
-        return None
-
-    unsupported: ClassVar[Mapping[str, str]] = {}
-    """Fields of a config that this agent cannot honor, each with what to do instead."""
-
-    @property
     def identity(self) -> str:
-        """Distinguishes this executor's runs from others; empty for Claude Code on this machine."""
+        """Distinguishes this executor's runs from others."""
         return self.agent
 
     def within(self, resources: Resources) -> Executor:
@@ -126,7 +141,12 @@ class ProcessExecutor(Executor):
     """An executor that starts a program for each run, on this machine or in a sandbox."""
 
     def __init__(
-        self, program: str, mcp_config_path: Path | str | None, sandbox: Sandbox | None, grace_seconds: float
+        self,
+        program: str,
+        mcp_config_path: Path | str | None = None,
+        *,
+        grace_seconds: float = 5.0,
+        sandbox: Sandbox | None = None,
     ) -> None:
         """`mcp_config_path`: servers for every run, in addition to its config's. `sandbox`: default this machine.
 
@@ -140,11 +160,15 @@ class ProcessExecutor(Executor):
         self.grace_seconds = grace_seconds
         self._cancelled = threading.Event()
 
+    @property
+    def identity(self) -> str:
+        """The agent and its sandbox."""
+        return f"{self.agent} {self.sandbox.identity}"
+
     def within(self, resources: Resources) -> ProcessExecutor:
         """Return this executor with a sandbox that has a task's limits on resources."""
-        sandbox = self.sandbox.within(resources)
-        limited = self if sandbox is self.sandbox else copy.copy(self)
-        limited.sandbox = sandbox
+        limited = copy.copy(self)
+        limited.sandbox = self.sandbox.within(resources)
         return limited
 
     def prepare(self) -> None:
@@ -155,8 +179,44 @@ class ProcessExecutor(Executor):
         """End all runs in progress; they return with error kind `interrupted`."""
         self._cancelled.set()
 
-    def _finish(self, command: Command, decide: Callable[[ProcessResult, str], Ending]) -> Run:
-        """Run the program to its end; `decide` gets how it finished and its stderr, and returns how that counts."""
+    @cached_property
+    def _shared_servers(self) -> dict[str, Any]:
+        """The servers in `mcp_config_path`; read once, so that all runs have the same."""
+        return read_servers(self.mcp_config_path) if self.mcp_config_path is not None else {}
+
+    def resolve(self, config: Config) -> ResolvedConfig:
+        """Look up everything that the config names on this host, and add the servers of `mcp_config_path`."""
+        return super().resolve(config).model_copy(update={"shared_servers": self._shared_servers})
+
+    def _run(
+        self,
+        argv: Sequence[str],
+        prompt: str,
+        working_dir: Path | str,
+        *,
+        env: Mapping[str, str],
+        isolated: Mapping[str, str],
+        limits: Limits,
+        decide: Callable[[ProcessResult, str], Ending],
+        writes: Sequence[Path] = (),
+        **others: Any,
+    ) -> Run:
+        """Run a command to its end, with the prompt as its input.
+
+        It may write to the folders that `isolated` names. `decide` gets how it finished and its stderr, and returns how
+        that counts. `others` are fields of `Command`.
+        """
+        folders = [path for value in isolated.values() if (path := Path(value)).is_absolute() and path.is_dir()]
+        command = Command(
+            argv,
+            cwd=Path(working_dir).absolute(),
+            env=env,
+            limits=limits,
+            stdin=prompt.encode("utf-8", errors="replace"),
+            cancelled=self._cancelled,
+            writes=[*folders, *writes],
+            **others,
+        )
         try:
             finished = self.sandbox.run(command)
         except SandboxError as error:
@@ -167,15 +227,6 @@ class ProcessExecutor(Executor):
             return Run(Ending(Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED, text), stderr=text)
         stdout, stderr = (output.decode("utf-8", "replace") for output in (finished.stdout, finished.stderr))
         return Run(decide(finished, stderr), stdout, stderr, finished.duration_seconds)
-
-    @cached_property
-    def _shared_servers(self) -> dict[str, Any]:
-        """The servers in `mcp_config_path`; read once, so that all runs have the same."""
-        return read_servers(self.mcp_config_path) if self.mcp_config_path is not None else {}
-
-    def resolve(self, config: Config) -> ResolvedConfig:
-        """Look up everything that the config names on this host, and add the servers of `mcp_config_path`."""
-        return super().resolve(config).model_copy(update={"shared_servers": self._shared_servers})
 
 
 @contextmanager
@@ -191,27 +242,3 @@ def write_mcp_file(servers: Mapping[str, Any]) -> Iterator[Path | None]:
         path = folder / "mcp.json"
         path.write_text(json.dumps({"mcpServers": dict(servers)}), encoding="utf-8")
         yield path
-
-
-def find_folders(isolated: Mapping[str, str]) -> list[Path]:
-    """Return the folders that an isolated run's variables name."""
-    return [path for value in isolated.values() if (path := Path(value)).is_absolute() and path.is_dir()]
-
-
-def load_executor(name: str) -> Executor:
-    """Import the class `module:Class` and call it without arguments; the module may be in the current folder.
-
-    InputError if there is no such class, it is not an Executor, or it cannot be instantiated.
-    """
-    module, _, attribute = name.partition(":")
-    if not module or not attribute:
-        raise InputError(f"executor {name!r}: unknown; use claude, codex, command, echo or MODULE:CLASS")
-    if (here := str(Path.cwd())) not in sys.path:
-        sys.path.append(here)
-    try:
-        made = getattr(importlib.import_module(module), attribute)()
-    except Exception as error:  # user code may raise anything
-        raise InputError(f"executor {name}: {type(error).__name__}: {error}; see that it can be imported") from error
-    if not isinstance(made, Executor):
-        raise InputError(f"executor {name}: not a subclass of Executor; derive it from harness.executor.Executor")
-    return made

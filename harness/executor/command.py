@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from harness.executor.base import STOP_ENDINGS, Ending, ProcessExecutor, find_folders, write_mcp_file
+from harness.executor.base import STOP_ENDINGS, Ending, ProcessExecutor, write_mcp_file
 from harness.models import Config, ErrorKind, ExecutionTrace, Offered, Outcome
-from harness.sandbox.place import Sandbox
-from harness.sandbox.processes import Command, Limits, ProcessResult
+from harness.sandbox.processes import Limits, ProcessResult
 
 MODEL_VARIABLE = "HARNESS_MODEL"
 """Holds the model of the config."""
@@ -31,16 +30,9 @@ class CommandExecutor(ProcessExecutor):
         ("allowed_tools", "disallowed_tools", "max_budget_usd", "effort", "snapshot"), "remove it"
     )
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        mcp_config_path: Path | str | None = None,
-        *,
-        grace_seconds: float = 5.0,
-        sandbox: Sandbox | None = None,
-    ) -> None:
+    def __init__(self, command: Sequence[str], mcp_config_path: Path | str | None = None, **options: Any) -> None:
         """`command`: the program and its arguments. For the rest, see `ProcessExecutor`."""
-        super().__init__(command[0], mcp_config_path, sandbox, grace_seconds)
+        super().__init__(command[0], mcp_config_path, **options)
         self.arguments = tuple(command[1:])
 
     @property
@@ -65,17 +57,16 @@ class CommandExecutor(ProcessExecutor):
         config, isolated = self.resolve(config), env_override or {}
         env = {**self.sandbox.agent_variables(), **isolated, **config.env, MODEL_VARIABLE: config.model}
         with write_mcp_file(config.servers) as servers:
-            command = Command(
+            run = self._run(
                 [self.program, *self.arguments],
-                cwd=Path(working_dir).absolute(),
+                prompt,
+                working_dir,
                 env={**env, SERVERS_VARIABLE: str(servers)} if servers else env,
-                limits=Limits(wall=timeout, grace=self.grace_seconds),
-                stdin=prompt.encode("utf-8", errors="replace"),
-                cancelled=self._cancelled,
-                writes=find_folders(isolated),
+                isolated=isolated,
+                decide=self._ending,
+                limits=Limits(timeout, grace=self.grace_seconds),
                 reads=[servers] if servers else [],
             )
-            run = self._finish(command, self._ending)
         return ExecutionTrace(
             **run.end.fields,
             result=run.stdout.strip(),

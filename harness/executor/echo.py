@@ -11,10 +11,7 @@ from harness.models import Config, ExecutionTrace
 class EchoExecutor(Executor):
     """Changes nothing and answers with the prompt, which shows how a task scores no work at all."""
 
-    @property
-    def agent(self) -> str:
-        """Its name."""
-        return "echo"
+    agent = "echo"
 
     def run(
         self,

@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.graders.commands import DETAIL_LINES, NOT_FOUND, Commands, SetupError, format_output, list_some
+from harness.graders.commands import NOT_FOUND, Commands, SetupError, format_output, list_some, with_last_lines
 from harness.graders.grading_folder import PythonReport
 from harness.models import CodeAssertion, CodeCheckType, GradeResult
 from harness.sandbox import trees
@@ -69,13 +69,12 @@ class CodeGrader(Commands):
         return grade.model_copy(update={"duration_seconds": time.monotonic() - started, "details": details})
 
     def _grade(self, assertion: CodeAssertion, env_path: Path) -> GradeResult:
-        file, pattern = assertion.file or "", assertion.pattern or ""
+        file, pattern, seconds = assertion.file or "", assertion.pattern or "", assertion.timeout_seconds
         match assertion.check:
             case CodeCheckType.TESTS_PASS:
-                command = assertion.command or DEFAULT_TEST_COMMAND
-                return self.grade_tests_pass(env_path, command, assertion.timeout_seconds)
+                return self.grade_tests_pass(env_path, assertion.command or DEFAULT_TEST_COMMAND, seconds)
             case CodeCheckType.COMMAND_SUCCEEDS:
-                return self.grade_command_succeeds(env_path, assertion.command or "", assertion.timeout_seconds)
+                return self.grade_command_succeeds(env_path, assertion.command or "", seconds)
             case CodeCheckType.FILE_EXISTS:
                 return self.grade_file_exists(env_path, file)
             case CodeCheckType.FILE_CONTAINS:
@@ -137,22 +136,22 @@ class CodeGrader(Commands):
         if finished.returncode == NOT_FOUND:
             self.reference(command, limit)
         output = format_output(finished)
-        if finished.cause is StopCause.TIMEOUT:
-            return _verdict(check, False, f"{command}: still ran after {limit} s and was killed", output)
-        if finished.cause is StopCause.STORAGE:
-            return _verdict(check, False, f"{command}: wrote more than the task's resources.storage_mb allows", output)
         missing = sorted(expected.passed - report.passed)
-        if finished.returncode == 0 and missing:
+        passed, details = False, f"exit code {finished.returncode}"
+        if finished.cause is StopCause.TIMEOUT:
+            details = f"still ran after {limit} s and was killed"
+        elif finished.cause is StopCause.STORAGE:
+            details = "wrote more than the task's resources.storage_mb allows"
+        elif finished.returncode != 0:
+            details = with_last_lines(details, finished)
+        elif missing:
             names = list_some([name for _, name in missing])
-            details = f"{command}: {len(missing)} of the {len(expected.passed)} hidden tests failed or did not run: "
-            return _verdict(check, False, f"{details}{names}", output)
-        if finished.returncode == 0 and report.left > expected.left:
-            return _verdict(check, False, f"{command}: the code under test ended it early", output)
-        passed = finished.returncode == 0
-        details = f"{command}: exit code {finished.returncode}"
-        if not passed:
-            details = "\n".join([details, *output.splitlines()[-DETAIL_LINES:]])
-        return _verdict(check, passed, details, output)
+            details = f"{len(missing)} of the {len(expected.passed)} hidden tests failed or did not run: {names}"
+        elif report.left > expected.left:
+            details = "the code under test ended it early"
+        else:
+            passed = True
+        return _verdict(check, passed, f"{command}: {details}", output)
 
 
 def _verdict(check: CodeCheckType, passed: bool, details: str, output: str = "") -> GradeResult:
@@ -178,16 +177,13 @@ def _grade_pattern(check: CodeCheckType, env_path: Path, file: str, pattern: str
         re.compile(pattern)
     except re.error as error:
         raise InputError(f"{check} of {file}: {pattern!r} is not a regular expression ({error}); correct it") from None
-    path = _inside(env_path, file)
     try:
-        content = read_below(Path(env_path), path, MAX_SEARCHED_BYTES) if path else None
+        content = read_below(Path(env_path), trees.resolve(Path(env_path), file), MAX_SEARCHED_BYTES)
     except OSError as error:
         if error.errno in OUR_ERRORS:
             raise
         if error.errno == errno.EFBIG:
             return _verdict(check, False, f"{file} has more than {MAX_SEARCHED_BYTES} bytes and is not searched")
-        content = None
-    if content is None:
         return _verdict(check, False, f"{file} does not exist")
     line = _line_of_match(pattern, content.decode("utf-8", errors="replace"))
     if line is None:

@@ -64,7 +64,9 @@ class Commands:
             setup: commands that run in the copy before any check.
             sandbox: where commands run; default this machine.
         """
-        self._hidden, self._fixture, self._solution = map(_path, (hidden_path, fixture_path, solution_path))
+        paths = (hidden_path, fixture_path, solution_path)
+        whole = (None if path is None else Path(path).expanduser().resolve() for path in paths)
+        self._hidden, self._fixture, self._solution = whole
         self._sources, self._setup = tuple(sources), tuple(setup)
         self._sandbox = sandbox or Sandbox()
         self.has_solution = self._solution is not None
@@ -101,12 +103,8 @@ class Commands:
     ) -> tuple[ProcessResult, PythonReport]:
         """Run a bash command on a copy of this work, for at most `limit` seconds.
 
-        Return how it ended and what its Python programs reported.
-
-        Raises:
-            SetupError: the task's setup fails.
-            GraderError: on the task's own (`trusted`) work, a program is not installed.
-            ValueError: the work corrupted the report.
+        Return how it ended and what its Python programs reported. SetupError if the task's setup fails, GraderError if
+        on the task's own (`trusted`) work a program is not installed, ValueError if the work corrupted the report.
         """
         with ExitStack() as stack:
             shared = self._shared.get(work)
@@ -129,8 +127,7 @@ class Commands:
                 if finished.cause is StopCause.TIMEOUT:
                     raise SetupError(f"setup: {command}: still ran after {SETUP_SECONDS} s of setup and was killed")
                 if finished.returncode != 0:
-                    lines = format_output(finished).splitlines()[-DETAIL_LINES:]
-                    raise SetupError("\n".join([f"setup: {command}: exit code {finished.returncode}", *lines]))
+                    raise SetupError(with_last_lines(f"setup: {command}: exit code {finished.returncode}", finished))
             yield folder
 
     def _run(self, command: str, folder: GradingFolder, seconds: float) -> ProcessResult:
@@ -173,10 +170,9 @@ class Commands:
                 raise GraderError(f"the reference solution of the task does not pass {error}") from None
             left_out = self.describe_left_out(sorted(list_files(self._solution)), work)
         if self._solution is not None and finished.returncode != 0:
-            lines = format_output(finished).splitlines()[-DETAIL_LINES:]
-            text = f"{command}: the reference solution of the task does not pass either (exit code "
-            graded = [f"not graded: {left_out}"] if left_out else []
-            raise GraderError("\n".join([f"{text}{finished.returncode})", *graded, *lines]))
+            code, graded = finished.returncode, f"\nnot graded: {left_out}" if left_out else ""
+            text = f"{command}: the reference solution of the task does not pass either (exit code {code}){graded}"
+            raise GraderError(with_last_lines(text, finished))
         hidden = self._hidden or Path("/nowhere")
         return replace(report, passed=frozenset(test for test in report.passed if (hidden / test[0]).is_file()))
 
@@ -203,14 +199,15 @@ class Commands:
             yield work
 
 
-def _path(path: Path | str | None) -> Path | None:
-    return None if path is None else Path(path).expanduser().resolve()
-
-
 def list_some(items: Sequence[str]) -> str:
     """Join the first items by commas, and count the others."""
     more = f" and {len(items) - SHOWN} more" if len(items) > SHOWN else ""
     return ", ".join(items[:SHOWN]) + more
+
+
+def with_last_lines(text: str, finished: ProcessResult) -> str:
+    """Return a text about a failed command, and below it the last lines that the command printed."""
+    return "\n".join([text, *format_output(finished).splitlines()[-DETAIL_LINES:]])
 
 
 def format_output(finished: ProcessResult) -> str:

@@ -43,11 +43,7 @@ class CompositeGrader:
     """Combines code and LLM graders with weighted scoring."""
 
     def __init__(
-        self,
-        llm_model: str = DEFAULT_JUDGE_MODEL,
-        api_key: str | None = None,
-        *,
-        sandbox: Sandbox | None = None,
+        self, llm_model: str = DEFAULT_JUDGE_MODEL, api_key: str | None = None, *, sandbox: Sandbox | None = None
     ) -> None:
         """The judge is made from `llm_model` and `api_key`; commands run in `sandbox`, by default on this machine."""
         self.sandbox = sandbox
@@ -124,20 +120,15 @@ class CompositeGrader:
     def prepare(self, task: Task) -> list[str]:
         """Run a task's checks on its own work, before an agent costs money.
 
-        Returns:
-            The commands for which exit code 0 is the only evidence of good work.
-
-        Raises:
-            TaskError: a program is not installed where checks run, or the reference solution does not pass.
-            InputError: no check of any task can run.
+        Return the commands for which exit code 0 is the only evidence of good work. TaskError if a program is not
+        installed where checks run, or the reference solution does not pass; InputError if no check of any task can run.
         """
         grader = self._code_grader(task)
         try:
             return [a.command or DEFAULT_TEST_COMMAND for a in task.code_assertions if not grader.prepare(a)]
         except FileNotFoundError:
-            raise InputError(
-                f"task {task.id}: its commands need {SHELL[0]}, which is not on PATH; install it"
-            ) from None
+            text = f"task {task.id}: its commands need {SHELL[0]}, which is not on PATH; install it"
+            raise InputError(text) from None
         except GraderError as error:
             raise TaskError(f"task {task.id}: {error}") from None
         except SandboxError as error:

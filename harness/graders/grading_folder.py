@@ -90,11 +90,7 @@ class GradingFolder:
 
     @property
     def report(self) -> PythonReport:
-        """What the command's Python programs reported.
-
-        Raises:
-            ValueError, OSError: the graded code corrupted the report.
-        """
+        """What the command's Python programs reported; ValueError or OSError if the graded code corrupted it."""
         try:
             content = read_below(self.root, "reports/report.jsonl", MOST_REPORT_BYTES)
         except FileNotFoundError:
@@ -121,9 +117,7 @@ class GradingFolder:
 def grading_folder(work: Path, hand_in: HandIn | None) -> Iterator[GradingFolder]:
     """Yield a new folder with the project as it is graded, and remove it afterwards.
 
-    Args:
-        work: the agent's tree, which is only read.
-        hand_in: which of its files are graded; None grades the whole tree.
+    `work` is the agent's tree, which is only read; `hand_in` says which of its files are graded, None all of them.
     """
     with scratch.folder("grade_") as root:
         project = root / "project"

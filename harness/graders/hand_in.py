@@ -117,14 +117,8 @@ class HandIn:
     def assemble(self, work: Path, target: Path) -> tuple[str, ...]:
         """Build a project of the fixture and of what the agent hands in; return the files that the agent created.
 
-        A file of the fixture is left out if the agent could have handed it in, and deleted it.
-
-        Args:
-            work: the agent's tree; its links are not followed.
-            target: a folder that does not exist yet.
-
-        Raises:
-            OSError: the tree cannot be copied; `trees.TooLarge` if it is too large.
+        A file of the fixture is left out if the agent could have handed it in, and deleted it. `target` does not exist
+        yet. OSError if the tree cannot be copied; `trees.TooLarge` if it is too large.
         """
         if self._fixture is not None:
             trees.copy(self._fixture, target, lambda path: path[-1] == "/" or self.refusal(path, work) is not None)

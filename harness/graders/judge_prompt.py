@@ -55,7 +55,7 @@ class JudgePrompt(NamedTuple):
 
 
 def build_prompt(assertion: LLMAssertion, task: Task, trace: ExecutionTrace) -> JudgePrompt:
-    """Build the request for one sample. Every call draws a new random fence, which the agent cannot have guessed."""
+    """Build a request. Every call draws a new random fence, which the agent cannot have guessed."""
     material, omitted = _material(trace)
     fence = f"graded-{secrets.token_hex(16)}"
     return JudgePrompt(
@@ -75,16 +75,13 @@ def _material(trace: ExecutionTrace) -> tuple[str, int]:
     }
     reserved = min(len(sections["Final answer"]), ANSWER_CHARS)
     left = MATERIAL_CHARS - reserved
-    omitted = 0
-    parts: list[str] = []
+    kept: dict[str, str] = {}
     for title, text in sections.items():
-        if title == "Final answer":
-            left += reserved
-        kept = _elide(text, left)
-        left -= len(kept)
-        omitted += max(0, len(text) - len(kept))
-        parts.append(f"## {title}\n{kept}")
-    return "\n\n".join(parts), omitted
+        left += reserved if title == "Final answer" else 0
+        kept[title] = _elide(text, left)
+        left -= len(kept[title])
+    omitted = sum(max(0, len(text) - len(kept[title])) for title, text in sections.items())
+    return "\n\n".join(f"## {title}\n{text}" for title, text in kept.items()), omitted
 
 
 def _change(change: FileChange) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from harness.graders.judge_prompt import VERSION, build_prompt
-from harness.graders.service import Question, Service, grade_by_verdicts
+from harness.graders.service import Question, Service
+from harness.graders.verdicts import grade_by_verdicts
 from harness.models import LLM_WEIGHT_KEY, CriterionScore, ExecutionTrace, GradeResult, LLMAssertion, Task
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from locobench.scoring.judge.judging import JudgeError
@@ -66,24 +67,24 @@ class LLMGrader:
         The judge sees only the trace, mainly its diff, so that a resumed matrix shows it the same. `env_path`
         belongs to the graders' common interface and is ignored.
         """
-        omitted = build_prompt(assertion, task, trace).omitted_chars
+        system, user, omitted = build_prompt(assertion, task, trace)
         question = Question(
             version=VERSION,
-            texts=lambda: build_prompt(assertion, task, trace)[:2],
+            texts=lambda: (system, user),
             schema=VERDICT_SCHEMA,
             read=_read,
             score=lambda verdict: float(verdict["overall_score"]),
         )
-        return grade_by_verdicts(
+        grade = grade_by_verdicts(
             question,
             [self.model],
             [self.service.ask(question, self.model)],
-            lambda shown, _verdicts: [CriterionScore(**criterion) for criterion in shown["criteria"]],
-            assertion_id=assertion.id or "llm_0",
-            name=assertion.id or LLM_WEIGHT_KEY,
+            lambda shown: [CriterionScore(**criterion) for criterion in shown["criteria"]],
             reason="overall_reasoning",
             notes=[f"{omitted} characters of the work did not fit into the prompt"] if omitted else [],
         )
+        names = {"assertion_id": assertion.id or "llm_0", "assertion_name": assertion.id or LLM_WEIGHT_KEY}
+        return grade.model_copy(update=names)
 
 
 def _read(text: str) -> dict[str, Any]:

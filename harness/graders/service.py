@@ -1,26 +1,34 @@
-"""The service that judges run on: one request gives a verdict or an error, and several verdicts give a grade."""
+"""The service that judges run on: one question is asked of a model, and a verdict or an error comes back."""
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
-import time
-from collections.abc import Callable, Mapping, Sequence
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from statistics import median
-from typing import Any
+from time import monotonic, sleep
+from typing import Any, Literal
+from urllib.parse import urlsplit
 
-from harness.models import PASS_SCORE, AssertionType, CriterionScore, ErrorKind, GradeResult, JudgeRecord, TokenUsage
-from locobench.scoring.judge import asking, judging
+from harness.models import ErrorKind, TokenUsage
+from locobench.scoring.judge.judging import JudgeError
 from locobench.scoring.judge.prices import price_of
-from locobench.shared.errors import InputError
 from measure.records.outcomes import KIND_OF_STATUS
 from measure.records.traces import Record
 
 TIME_LIMIT_SECONDS = 600.0
 """Time limit of one verdict, including waits for a busy service."""
-MOST_UNUSABLE = 1
-"""Unusable replies cost money too, so asking stops at the first; the caller decides whether to ask again."""
+ATTEMPTS = 5
+RETRIED = frozenset((408, 409, 425, 429, 500, 502, 503, 504, 529))
+"""What a busy or failing service answers. An unusable reply costs money too, so it is not asked for again."""
+MAX_REPLY_TOKENS = 16_000
+MOST_REPLY_BYTES = 8 << 20
+
+Api = Literal["anthropic", "openai"]
+BASE_URLS: dict[str, str] = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}
 
 
 @dataclass(frozen=True)
@@ -49,7 +57,6 @@ class Reply(Record):
     """Why there is no verdict."""
     error_kind: ErrorKind = ErrorKind.NONE
     usage: TokenUsage = TokenUsage()
-    """Includes failed attempts."""
     cost_usd: float | None = None
     """None if the model's price is not known."""
     seconds: float = 0.0
@@ -59,26 +66,22 @@ class Reply(Record):
 class Service:
     """An API endpoint and its key."""
 
-    api: asking.Api = "anthropic"
+    api: Api = "anthropic"
+    """The Messages API of Anthropic, or Chat Completions of OpenAI and compatible services."""
     base_url: str = ""
+    """The service's URL, without the path that the API adds."""
     key: str = field(default="", repr=False)
 
     @classmethod
-    def of_environment(cls, api: str = "anthropic", base_url: str | None = None, key: str | None = None) -> Service:
+    def of_environment(cls, api: Api = "anthropic", key: str | None = None) -> Service:
         """Read the service from JUDGE_BASE_URL and JUDGE_API_KEY, or else from the provider's own variables.
 
         Those are ANTHROPIC_BASE_URL and ANTHROPIC_API_KEY, or OPENAI_BASE_URL and OPENAI_API_KEY. A key is only needed
-        to ask. InputError if `api` is unknown.
+        to ask.
         """
-        if api not in asking.BASE_URLS:
-            raise InputError(f"unknown kind of API {api!r}; use {' or '.join(asking.BASE_URLS)}")
-        kind: asking.Api = "openai" if api == "openai" else "anthropic"
-        own = kind.upper()
-        url = (
-            base_url or os.environ.get("JUDGE_BASE_URL") or os.environ.get(f"{own}_BASE_URL") or asking.BASE_URLS[kind]
-        )
-        paid_by = key or os.environ.get("JUDGE_API_KEY") or os.environ.get(f"{own}_API_KEY") or ""
-        return cls(kind, url, paid_by)
+        own = api.upper()
+        url = os.environ.get("JUDGE_BASE_URL") or os.environ.get(f"{own}_BASE_URL") or BASE_URLS[api]
+        return cls(api, url, key or os.environ.get("JUDGE_API_KEY") or os.environ.get(f"{own}_API_KEY") or "")
 
     @property
     def no_key(self) -> str:
@@ -87,112 +90,105 @@ class Service:
 
     def ask(self, question: Question, model: str) -> Reply:
         """Ask once, retrying if the service is busy or fails. Never raises for errors of the service."""
-        started = time.monotonic()
         if not self.key:
             return Reply(error=self.no_key, error_kind=ErrorKind.AUTH, cost_usd=0.0)
+        started, usage = monotonic(), TokenUsage()
+        outcome: dict[str, Any]
         try:
-            system, user = question.texts()
-        except InputError as failure:  # concerns this answer only; the other questions are still asked
-            return Reply(error=str(failure), error_kind=ErrorKind.GRADING, cost_usd=0.0)
-        try:
-            verdict, used = asking.ask(
-                system,
-                user,
-                api=self.api,
-                base_url=self.base_url,
-                key=self.key,
-                model=model,
-                time_limit=TIME_LIMIT_SECONDS,
-                schema=question.schema,
-                read=question.read,
-                most_unusable=MOST_UNUSABLE,
-            )
-            outcome: dict[str, Any] = {"verdict": verdict}
-        except judging.JudgeError as failure:
-            used = failure.usage
+            reply = self._send(question, model)
+            usage = self._usage(reply)
+            outcome = {"verdict": question.read(self._text(reply))}
+        except JudgeError as failure:
             outcome = {"error": str(failure), "error_kind": _kind(failure)}
-        usage = TokenUsage(**used)
-        cost = request_cost(model, usage)
-        return Reply(**outcome, usage=usage, cost_usd=cost, seconds=round(time.monotonic() - started, 3))
+        return Reply(
+            **outcome, usage=usage, cost_usd=request_cost(model, usage), seconds=round(monotonic() - started, 3)
+        )
 
+    def _send(self, question: Question, model: str) -> Any:
+        """Return the service's reply; JudgeError if there is none within the limits."""
+        url, headers, body = self._request(question, model)
+        until = monotonic() + TIME_LIMIT_SECONDS
+        for attempt in range(1, ATTEMPTS + 1):
+            wait = 2.0 ** (attempt - 1)
+            try:
+                return _post(url, headers, body, min(until - monotonic(), 300))
+            except urllib.error.HTTPError as error:
+                failure = JudgeError(f"the service answered {error.code}{self._reason(error)}", error.code)
+                if error.code not in RETRIED:
+                    break
+                wait = _retry_after(error, wait)
+            except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:
+                # These messages name the address, never a header: `_request` rejects keys that http.client would quote.
+                reason = getattr(error, "reason", "") or error
+                failure = JudgeError(f"the service cannot be reached ({type(error).__name__}: {reason})")
+            if attempt == ATTEMPTS or monotonic() + wait >= until:
+                break
+            sleep(wait)
+        raise failure
 
-def _kind(failure: judging.JudgeError) -> ErrorKind:
-    if failure.status == 400 and "credit balance" in str(failure):
-        return ErrorKind.CREDIT
-    return KIND_OF_STATUS.get(failure.status, ErrorKind.API_ERROR)
+    def _request(self, question: Question, model: str) -> tuple[str, dict[str, str], bytes]:
+        """Return (url, headers, body) of one request; JudgeError if these settings allow none."""
+        base, key = self.base_url.rstrip("/"), self.key
+        try:
+            parts = urlsplit(base)
+        except ValueError:
+            parts = urlsplit("")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise JudgeError("the base URL is not valid: it needs http:// or https:// and a host")
+        if not (key.isascii() and key.isprintable()):
+            raise JudgeError("the key contains characters that a header cannot (line ends, non-ASCII letters)")
+        base += "" if base.endswith("/v1") else "/v1"
+        headers = {"content-type": "application/json"}
+        system, user = question.texts()
+        if self.api == "anthropic":
+            url = f"{base}/messages"
+            headers |= {"x-api-key": key, "anthropic-version": "2023-06-01"}
+            body = {
+                "model": model,
+                "max_tokens": MAX_REPLY_TOKENS,
+                "system": system,
+                "messages": [{"role": "user", "content": user}],
+                "output_config": {"format": {"type": "json_schema", "schema": question.schema}},
+            }
+        else:
+            url = f"{base}/chat/completions"
+            headers["authorization"] = f"Bearer {key}"
+            schema = {"name": "grade", "strict": True, "schema": question.schema}
+            body = {
+                "model": model,
+                "max_completion_tokens": MAX_REPLY_TOKENS,
+                "messages": [{"role": "system", "content": system}, {"role": "user", "content": user}],
+                "response_format": {"type": "json_schema", "json_schema": schema},
+            }
+        return url, headers, json.dumps(body).encode()
 
+    def _usage(self, reply: Any) -> TokenUsage:
+        used = reply.get("usage") if isinstance(reply, dict) else None
+        names = ("input_tokens", "output_tokens") if self.api == "anthropic" else ("prompt_tokens", "completion_tokens")
+        told = [used.get(name) if isinstance(used, dict) else 0 for name in names]
+        counts = [value if isinstance(value, int) and value > 0 else 0 for value in told]
+        return TokenUsage(input_tokens=counts[0], output_tokens=counts[1])
 
-def grade_by_verdicts(
-    question: Question,
-    judges: Sequence[str],
-    replies: Sequence[Reply],
-    criteria: Callable[[dict[str, Any], list[dict[str, Any]]], list[CriterionScore]],
-    *,
-    assertion_id: str,
-    name: str,
-    reason: str = "reason",
-    notes: Sequence[str] = (),
-) -> GradeResult:
-    """Turn the replies to a question into a grade; its status is judge_error unless more than half hold a verdict.
+    def _text(self, reply: Any) -> str:
+        """Return the text of a reply; JudgeError if it was cut, is a refusal or has none."""
+        try:
+            choice = reply if self.api == "anthropic" else reply["choices"][0]
+            stopped = choice.get("stop_reason" if self.api == "anthropic" else "finish_reason")
+            if stopped not in ("end_turn", "stop_sequence", "stop"):
+                raise JudgeError(f"the judge stopped with {str(stopped)[:40]}")
+            if self.api == "anthropic":
+                return "".join(str(block["text"]) for block in reply["content"] if block.get("type") == "text")
+            return str(choice["message"]["content"] or "")
+        except (KeyError, IndexError, TypeError, AttributeError):
+            raise JudgeError("the service's reply contains no text") from None
 
-    The score is the median. The grade shows the verdict nearest to it: its criteria (the function gets that verdict
-    and all of them), its `reason` (a key) and the `notes`. It passes from PASS_SCORE.
-    """
-    usable = [reply.verdict for reply in replies if reply.verdict is not None]
-    scores = list(map(question.score, usable))
-    record = _record(judges, question.version, replies, scores)
-    failures = "; ".join(dict.fromkeys(reply.error for reply in replies if reply.verdict is None))
-    base: dict[str, Any] = {
-        "assertion_id": assertion_id,
-        "assertion_type": AssertionType.LLM.value,
-        "assertion_name": name,
-        "grading_prompt": _prompt(question),
-        "judge": record,
-        "duration_seconds": sum(reply.seconds for reply in replies),
-    }
-    if 2 * len(usable) <= len(replies):
-        details = f"no usable verdict from {record.model}: {failures}"
-        return GradeResult(passed=False, score=0.0, status="judge_error", details=details, **base)
-    score = median(scores)
-    shown = min(usable, key=lambda verdict: abs(question.score(verdict) - score))
-    parts = [f"median of {len(usable)} verdicts" if len(usable) > 1 else "one verdict"]
-    if failures:
-        parts.append(f"{record.failed_samples} without a verdict ({failures})")
-    return GradeResult(
-        passed=score >= PASS_SCORE,
-        score=score,
-        details=", ".join([*parts, *notes]),
-        reasoning=shown[reason],
-        full_output=json.dumps(shown, indent=2, ensure_ascii=False),
-        criteria_scores=criteria(shown, usable),
-        **base,
-    )
-
-
-def _prompt(question: Question) -> str:
-    """Return what a judge is sent; empty if it cannot be made, so that nobody was asked either."""
-    try:
-        return "\n\n".join(question.texts())
-    except InputError:
-        return ""
-
-
-def _record(judges: Sequence[str], version: str, replies: Sequence[Reply], scores: list[float]) -> JudgeRecord:
-    """Record what one grade's judges cost and how far they agree; `scores` (0 to 1) are from usable verdicts."""
-    known = [reply.cost_usd for reply in replies if reply.cost_usd is not None]
-    fatal = [reply.error_kind for reply in replies if reply.error_kind.stops_matrix]
-    return JudgeRecord(
-        model=", ".join(judges),
-        version=version,
-        usage=TokenUsage(
-            **{name: sum(getattr(reply.usage, name) for reply in replies) for name in TokenUsage.model_fields}
-        ),
-        cost_usd=sum(known) if len(known) == len(replies) else None,
-        samples=scores,
-        spread=max(scores) - min(scores) if len(scores) > 1 else None,
-        failed_samples=len(replies) - len(scores),
-        refused=fatal[0] if fatal else ErrorKind.NONE,
-    )
+    def _reason(self, error: urllib.error.HTTPError) -> str:
+        """Return the service's reason for its refusal as `: <reason>`, without the key."""
+        try:
+            said = str(json.loads(error.read(1 << 16))["error"]["message"])
+        except (OSError, http.client.HTTPException, ValueError, RecursionError, KeyError, TypeError):
+            return ""
+        return ": " + said.replace(self.key, "[the key]")
 
 
 def request_cost(model: str, usage: TokenUsage) -> float | None:
@@ -200,3 +196,41 @@ def request_cost(model: str, usage: TokenUsage) -> float | None:
     prompt = usage.total_tokens_with_cache - usage.output_tokens
     price = price_of(model, prompt)
     return price.of(prompt, usage.output_tokens) if price else None
+
+
+def _kind(failure: JudgeError) -> ErrorKind:
+    if failure.status == 400 and "credit balance" in str(failure):
+        return ErrorKind.CREDIT
+    return KIND_OF_STATUS.get(failure.status, ErrorKind.API_ERROR)
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Follows no redirects: a redirected request would carry the key to another host."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+_opener = urllib.request.build_opener(_NoRedirect)
+
+
+def _post(url: str, headers: dict[str, str], body: bytes, timeout: float) -> Any:
+    """Return the reply, which may take `timeout` seconds to begin, and as many to arrive."""
+    request = urllib.request.Request(url, data=body, headers=headers, method="POST")
+    with _opener.open(request, timeout=timeout) as response:
+        until, content = monotonic() + timeout, b""
+        while part := response.read1(1 << 16):
+            content += part
+            if len(content) > MOST_REPLY_BYTES:
+                raise JudgeError("the service's reply is too long")
+            if monotonic() > until:
+                raise TimeoutError("the reply did not end")
+        return json.loads(content)
+
+
+def _retry_after(error: urllib.error.HTTPError, wait: float) -> float:
+    """Return the seconds that the service asks for, at least `wait`."""
+    try:
+        return max(wait, min(float(error.headers["retry-after"]), 120.0))
+    except (TypeError, ValueError):
+        return wait

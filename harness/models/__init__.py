@@ -15,8 +15,6 @@ from harness.models.definitions import TaskDifficulty as TaskDifficulty
 from harness.models.definitions import assertion_ids as assertion_ids
 from measure.records import LLM_WEIGHT_KEY as LLM_WEIGHT_KEY
 from measure.records import PASS_SCORE as PASS_SCORE
-from measure.records import SCHEMA_VERSION as SCHEMA_VERSION
-from measure.records import Batch as Batch
 from measure.records import ClaudeConfigSnapshot as ClaudeConfigSnapshot
 from measure.records import Conditions as Conditions
 from measure.records import ConfigSnapshot as ConfigSnapshot

@@ -103,8 +103,7 @@ class CodeAssertion(Assertion):
 
     @model_validator(mode="after")
     def _has_the_fields_of_its_check(self) -> CodeAssertion:
-        missing = sorted(name for name in CHECK_FIELDS[self.check] if not getattr(self, name))
-        if missing:
+        if missing := sorted(name for name in CHECK_FIELDS[self.check] if not getattr(self, name)):
             raise ValueError(f"check {self.check} needs {' and '.join(missing)}")
         return self
 
@@ -199,8 +198,7 @@ class Task(Definition):
     @classmethod
     def _ids_are_unique(cls, value: list[CodeAssertion | LLMAssertion]) -> list[CodeAssertion | LLMAssertion]:
         ids = assertion_ids(value)
-        twice = sorted({name for name in ids if ids.count(name) > 1})
-        if twice:
+        if twice := sorted({name for name in ids if ids.count(name) > 1}):
             raise ValueError(f"assertion ids are used twice: {', '.join(twice)}")
         return value
 
@@ -301,9 +299,8 @@ class Config(Definition):
     @field_validator("allowed_tools", "disallowed_tools")
     @classmethod
     def _tools_exist(cls, value: list[str] | Literal["all"]) -> list[str] | Literal["all"]:
-        if value != "all":
-            for entry in value:
-                tool_rule(entry)
+        for entry in value if value != "all" else ():
+            tool_rule(entry)
         return value
 
     @model_validator(mode="after")
@@ -311,10 +308,4 @@ class Config(Definition):
         allowed = self.allowed_rules
         if self.skills_path is not None and allowed is not None and "Skill" not in {rule.name for rule in allowed}:
             raise ValueError("skills_path has no effect while allowed_tools lacks Skill; add Skill to the list")
-        return self
-
-    @model_validator(mode="after")
-    def _the_snapshot_is_in_its_place(self) -> Config:
-        for name in {"CLAUDE_CONFIG_DIR", "HOME"} & self.env.keys() if self.snapshot is not None else ():
-            raise ValueError(f"snapshot has no effect where env sets {name}; remove one")
         return self

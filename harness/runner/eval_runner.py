@@ -50,7 +50,7 @@ class EvalRunner:
         (run,) = plan([task], [config], None, 1, self.executor)
         self._prepare([task])
         self.grader.prepare(task)
-        single, run = self._single(), replace(run, run_index=run_index)
+        single, run = SingleRun(self.executor, self.grader, self.isolator), replace(run, run_index=run_index)
         result = single.attempt(run)
         graded = single.grade(run, result) if result.is_ungraded else result
         keep(graded)
@@ -103,7 +103,8 @@ class EvalRunner:
         if left:
             self._prepare(left.values())
         with Journal(journal, EvalResult) as open_journal:
-            return Matrix(self._single(), open_journal, workers, max_cost_usd).run(runs, callback)
+            single = SingleRun(self.executor, self.grader, self.isolator)
+            return Matrix(single, open_journal, workers, max_cost_usd).run(runs, callback)
 
     def save_results(
         self, results: list[EvalResult], filename: Path | str | None = None, save_debug: bool = False
@@ -128,6 +129,3 @@ class EvalRunner:
         """Check the judge and the executor before anything costs money; InputError if one is not ready."""
         self.grader.refuse_without_judge(tasks)
         self.executor.prepare()
-
-    def _single(self) -> SingleRun:
-        return SingleRun(self.executor, self.grader, self.isolator)

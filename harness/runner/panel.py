@@ -13,6 +13,7 @@ from harness.graders.service import Question, Reply, Service
 from locobench.scoring.judge.evidence import CHARACTERS_A_TOKEN
 from locobench.scoring.judge.prices import price_of
 from locobench.shared.errors import InputError
+from measure.results.journal import Journal
 from measure.secrets.redaction import Redactor
 
 EXPECTED_REPLY_TOKENS = 2_500
@@ -58,10 +59,8 @@ class Panel:
     """Verdicts per judge and question."""
     earlier: Sequence[PanelReply]
     """The replies in the journal."""
-    append: Callable[[PanelReply], None]
-    """Writes a reply to the journal, and returns once it is on disk."""
-    reserve: Callable[[], None] = lambda: None
-    """Makes sure that the journal has room for a reply before it is paid for; InputError if it has not."""
+    journal: Journal[PanelReply] | None = None
+    """Needed to ask."""
     max_cost_usd: float | None = None
     """Limit for the journal's total; no request is made that may exceed it."""
 
@@ -87,25 +86,23 @@ class Panel:
 
     def estimate(self, questions: Iterable[Question]) -> tuple[int, float | None]:
         """Return how many tokens it takes to ask what is left, and the cost in US$; None if a price is not known."""
-        left = self.open_asks(questions)
-        different = {question.digest: question for question, _, _ in left}
-        prompts = {digest: _tokens(question) for digest, question in different.items()}
-        costs = [_expected_cost(judge, prompts[question.digest]) for question, judge, _ in left]
+        left = [(judge, _tokens(question)) for question, judge, _ in self.open_asks(questions)]
+        costs = [_expected_cost(judge, tokens) for judge, tokens in left]
         known = [cost for cost in costs if cost is not None]
-        tokens = sum(prompts[question.digest] for question, _, _ in left)
-        return tokens, sum(known) if len(known) == len(costs) else None
+        return sum(tokens for _, tokens in left), sum(known) if len(known) == len(costs) else None
 
     def ask(self, questions: Sequence[Question], callback: Callback | None = None) -> None:
         """Ask every question that has no verdict in the journal.
 
         PanelStopped if the budget is used up, further requests would be refused, or MOST_FAILURES requests in a row
-        failed.
+        failed. InputError if the disk has no room for a reply.
         """
+        assert self.journal is not None
         left, total = self.open_asks(questions), len(self.asks(questions))
         failures = 0
         for number, (question, judge, repeat) in enumerate(left, start=total - len(left) + 1):
             self._keep_budget(question, judge)
-            self.reserve()
+            self.journal.reserve()  # before it is paid for
             said = self.service.ask(question, judge)
             # A judge may quote secrets from an answer or from the code.
             clean = {"verdict": self._redactor.json(said.verdict), "error": self._redactor(said.error)}
@@ -118,7 +115,7 @@ class Panel:
                 repeat=repeat,
                 timestamp=datetime.now(UTC),
             )
-            self.append(reply)
+            self.journal.append(reply)
             self._verdicts[reply.key] = reply
             self.spent_usd += reply.cost_usd or 0.0
             if callback is not None:
@@ -151,10 +148,8 @@ class Panel:
             return
         next_one = _expected_cost(judge, _tokens(question)) or 0.0
         if self.spent_usd + next_one > self.max_cost_usd:
-            raise PanelStopped(
-                f"the budget of ${self.max_cost_usd:g} is used up: ${self.spent_usd:.4f} spent, the next verdict may"
-                f" cost ${next_one:.4f}"
-            )
+            spent = f"${self.spent_usd:.4f} spent, the next verdict may cost ${next_one:.4f}"
+            raise PanelStopped(f"the budget of ${self.max_cost_usd:g} is used up: {spent}")
 
 
 def _expected_cost(judge: str, prompt: int) -> float | None:
@@ -164,8 +159,5 @@ def _expected_cost(judge: str, prompt: int) -> float | None:
 
 
 def _tokens(question: Question) -> int:
-    """Estimate the tokens of a request, erring on the high side; 0 if no request will be made."""
-    try:
-        return sum(map(len, question.texts())) // CHARACTERS_A_TOKEN
-    except InputError:
-        return 0
+    """Estimate the tokens of a request, erring on the high side."""
+    return sum(map(len, question.texts())) // CHARACTERS_A_TOKEN

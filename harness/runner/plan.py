@@ -57,8 +57,7 @@ def plan(
     task_hashes = [(task, fingerprint.of_task(task)) for task in tasks]
     cells = []
     for config in variants:
-        given = [config.fingerprint, executor.identity]
-        digest = fingerprint.of_data(given) if executor.identity else config.fingerprint
+        digest = fingerprint.of_data([config.fingerprint, executor.identity])
         cells.append((config, Fingerprints(config=digest, user_level=config.user_level)))
     return [
         PlannedRun(task, config, run_index, hashes.model_copy(update={"task": task_hash}))

@@ -11,13 +11,7 @@ from harness.config_importer import ConfigImporter
 from harness.executor.base import Executor
 from harness.graders.composite_grader import CompositeGrader, TaskError
 from harness.isolator import EnvironmentIsolator, IsolatedEnv
-from harness.models import (
-    Conditions,
-    ErrorKind,
-    EvalResult,
-    ExecutionTrace,
-    Outcome,
-)
+from harness.models import Conditions, ErrorKind, EvalResult, ExecutionTrace, Outcome
 from harness.runner.plan import PlannedRun
 from harness.sandbox import scratch, trees
 from harness.suite import fingerprint
@@ -58,7 +52,7 @@ class SingleRun:
             raise StopMatrix(str(error)) from None
         try:
             with self._turn:
-                env = self.isolator.create_environment_for_task(
+                env = self.isolator.create_environment(
                     task.fixture_path,
                     config.claude_md,
                     agents_md=config.agents_md,

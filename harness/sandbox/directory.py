@@ -148,10 +148,11 @@ def _entry(folder: int, name: str, *, whole: bool) -> Entry:
             content = file.read(MAX_TEXT_BYTES)
     except OSError:
         return Entry(mode, status.st_size, "unreadable", None)
-    return Entry(mode, len(content), _sha256(content), _as_text(content))
+    return Entry(mode, len(content), _sha256(content), as_text(content))
 
 
-def _as_text(content: bytes) -> str | None:
+def as_text(content: bytes) -> str | None:
+    """Return the text of a file; None for a binary one."""
     if b"\0" in content[:8192]:
         return None
     try:

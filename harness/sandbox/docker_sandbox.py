@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import copy
 import os
-import secrets
 import select
 import socket
 import sys
 import threading
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -30,9 +29,6 @@ from locobench.shared.errors import InputError
 
 OF_THIS_MACHINE = ("PATH", "HOME", "SHELL", "USER", "LOGNAME")
 """Variables that have no meaning in a container."""
-
-NOT_FOUND = 127
-"""Exit code if the program, or one of those that start it, is not in the image."""
 
 CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID")
 """What root may do in a sandbox: enough to install a package, but no devices, mounts or raw network."""
@@ -60,10 +56,7 @@ class DockerSandbox(Sandbox):
         return limited
 
     def prepare(self, program: str) -> None:
-        """Connect, and check that the program runs in the image.
-
-        InputError if there is no engine, no image or no such program in it, or the engine does not see our files.
-        """
+        """Connect, and check that the program runs in the image; InputError if it does not."""
         with self._lock:
             if program in self._ready:
                 return
@@ -75,7 +68,15 @@ class DockerSandbox(Sandbox):
             if found is None:
                 way_out = f"docker build --tag {self.image} {Path(__file__).parent}"
                 raise InputError(f"the Docker engine has no image {self.image}; make it: {way_out}")
-            self._try(program)
+            with scratch.folder("probe_") as folder:
+                env = {**self.tool_variables(), "HOME": str(folder)}
+                try:
+                    finished = self.run(Command([program, "--version"], folder, env, Limits(wall=60.0)))
+                except SandboxError as error:
+                    raise InputError(f"no container of {self.image} can be started ({error})") from None
+            if finished.returncode != 0:
+                lines = finished.stderr.decode(errors="replace").strip().splitlines() or ["no output"]
+                raise InputError(f"{program} does not run in {self.image} ({lines[-1]}); name another image")
             self._ready.add(program)
 
     def agent_variables(self) -> dict[str, str]:
@@ -89,17 +90,21 @@ class DockerSandbox(Sandbox):
     def run(self, command: Command) -> ProcessResult:
         """Run a command in its own container; SandboxError if it cannot be started or is lost."""
         limits = ContainerLimits(command.limits.wall + command.limits.grace, **self._resources.model_dump())
-        with _as_sandbox_error(), self._create(command, limits) as container:
-            finished = command.run(lambda: ContainerProcess(container))
-            if container.over_storage:
-                return replace(finished, cause=StopCause.STORAGE, returncode=None)
-            if finished.cause is not StopCause.EXITED:
-                return finished
-            # The last thing heard is the end of the output; what follows is the engine taking the container down.
-            seconds = finished.duration_seconds - finished.silent_seconds
-            if seconds > command.limits.wall:  # the harness itself was held up
-                return replace(finished, cause=StopCause.TIMEOUT, returncode=None)
-            return replace(finished, duration_seconds=seconds)
+        try:
+            with self._create(command, limits) as container:
+                finished = command.run(lambda: ContainerProcess(container))
+                over_storage = container.over_storage
+        except EngineError as error:
+            raise SandboxError(str(error)) from None
+        if over_storage:
+            return replace(finished, cause=StopCause.STORAGE, returncode=None)
+        if finished.cause is not StopCause.EXITED:
+            return finished
+        # The last thing heard is the end of the output; what follows is the engine taking the container down.
+        seconds = finished.duration_seconds - finished.silent_seconds
+        if seconds > command.limits.wall:  # the harness itself was held up
+            return replace(finished, cause=StopCause.TIMEOUT, returncode=None)
+        return replace(finished, duration_seconds=seconds)
 
     def _create(self, command: Command, limits: ContainerLimits) -> contextlib.AbstractContextManager[Container]:
         """Create a container that sees only the folders of this machine that the command needs."""
@@ -129,22 +134,6 @@ class DockerSandbox(Sandbox):
             environment=dict(command.env),
             mounts=mounts,
         )
-
-    def _try(self, program: str) -> None:
-        with scratch.folder("probe_") as folder:
-            number = secrets.token_hex(8)
-            (folder / "number").write_text(number)
-            argv = ["sh", "-c", 'cat number; exec "$0" --version', program]
-            env = {**self.tool_variables(), "HOME": str(folder)}
-            try:
-                finished = self.run(Command(argv, folder, env, Limits(wall=60.0)))
-            except SandboxError as error:
-                raise InputError(f"no container of {self.image} can be started ({error})") from None
-        if finished.returncode != NOT_FOUND and not finished.stdout.startswith(number.encode()):
-            raise InputError("the Docker engine cannot see this machine's files; use one that runs here")
-        if finished.returncode != 0:
-            lines = finished.stderr.decode(errors="replace").strip().splitlines() or ["no output"]
-            raise InputError(f"{program} does not run in {self.image} ({lines[-1]}); name another image")
 
 
 @cache
@@ -220,14 +209,6 @@ class ContainerProcess:
             self._socket.shutdown(socket.SHUT_RDWR)
         self._container.remove()
         os.close(self._end)
-
-
-@contextlib.contextmanager
-def _as_sandbox_error() -> Iterator[None]:
-    try:
-        yield
-    except EngineError as error:
-        raise SandboxError(str(error)) from None
 
 
 def _outermost(paths: Sequence[Path], within: Sequence[Path] = ()) -> list[Path]:

@@ -53,10 +53,5 @@ class Sandbox:
         return {**variables, "PATH": path}
 
     def run(self, command: Command) -> ProcessResult:
-        """Run a command to its end or a limit.
-
-        Raises:
-            OSError: the command cannot be started.
-            SandboxError: the sandbox failed.
-        """
+        """Run a command to its end or a limit. OSError if it cannot be started, SandboxError if the sandbox failed."""
         return command.run()

@@ -187,7 +187,7 @@ class _Pump:
 
     def __init__(self, process: Process, stdin: bytes, on_line: Callable[[bytes], LineVerdict] | None) -> None:
         self.out, self.err = _Kept(), _Kept()
-        self._line = bytearray()
+        self._line = b""
         self._too_long = False
         """Whether the current line is longer than LONGEST_LINE."""
         self.verdict = LineVerdict.CONTINUE
@@ -240,41 +240,30 @@ class _Pump:
         buffer.add(chunk)
         if not chunk:
             self._selector.unregister(fd)
-        if buffer is self.out and self._on_line is not None:
+        if buffer is self.out:
             self._lines(chunk)
         return bool(chunk)
 
     def _lines(self, chunk: bytes) -> None:
         """Judge the lines that a chunk completes; an empty chunk is the end of output, and completes the last line."""
-        parts = chunk.split(b"\n")
-        for part in parts[:-1]:
-            self._add(part)
-            self._judge()
-        self._add(parts[-1])
+        if self._on_line is None:
+            return
+        *whole, self._line = (self._line + chunk).split(b"\n")
         if not chunk and self._line:
-            self._judge()
-
-    def _add(self, part: bytes) -> None:
-        self._too_long = self._too_long or len(self._line) + len(part) > LONGEST_LINE
-        if self._too_long:
-            self._line.clear()
-        else:
-            self._line += part
-
-    def _judge(self) -> None:
-        """Pass the complete line to `on_line`, and start the next one."""
-        assert self._on_line is not None
-        if self.verdict is not LineVerdict.ABORT and not self._too_long:
-            self.verdict = self._on_line(bytes(self._line))
-        self._line, self._too_long = bytearray(), False
+            whole, self._line = [self._line], b""
+        for line in whole:
+            if self.verdict is not LineVerdict.ABORT and not self._too_long and len(line) <= LONGEST_LINE:
+                self.verdict = self._on_line(line)
+            self._too_long = False
+        if len(self._line) > LONGEST_LINE:
+            self._line, self._too_long = b"", True
 
     def close(self) -> None:
         """Read the remaining output and close all pipes."""
         for key in list(self._selector.get_map().values()):
             while key.data is not None and self._read(key.fd, key.data):
                 pass
-        if self._on_line is not None:
-            self._lines(b"")
+        self._lines(b"")
         self._selector.close()
         for pipe in self._pipes:
             pipe.close()

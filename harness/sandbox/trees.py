@@ -28,18 +28,11 @@ class TooLarge(OSError):
 
 
 def copy(source: Path, target: Path, wanted: Callable[[str], bool] = lambda _: True) -> list[str]:
-    """Copy a tree with modes; symlinks stay symlinks; sockets, pipes and devices are left out.
+    """Copy a tree with modes, over what is in the way; return the relative paths of the files.
 
-    Args:
-        target: a folder, which need not exist. What is in the way of a file or folder is replaced.
-        wanted: gets the relative path of each file and, with a slash at its end, of each folder.
-
-    Returns:
-        The relative paths of the files.
-
-    Raises:
-        TooLarge: it has more than MAX_COPIED_BYTES, MAX_COPIED_FILES entries or MAX_DEPTH nested folders.
-        OSError: it cannot be copied, or `target` is no folder.
+    Symlinks stay symlinks; sockets, pipes and devices are left out. `wanted` gets the relative path of each file and,
+    with a slash at its end, of each folder. TooLarge if there are more than MAX_COPIED_BYTES, MAX_COPIED_FILES entries
+    or MAX_DEPTH nested folders; OSError if it cannot be copied, or `target` is no folder.
     """
     if target.is_symlink():
         raise NotADirectoryError(errno.ENOTDIR, "is a link", str(target))

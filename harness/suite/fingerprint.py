@@ -18,9 +18,6 @@ def of_task(task: Task) -> str:
     """Hash a task: its prompt, assertions, limits, and the content of its fixture and hidden files."""
     paths = {"fixture_path": task.fixture_path, "hidden_path": task.hidden_path}
     data = task.model_dump(mode="json", exclude={*TASK_NOTES, *paths})
-    for name in ("setup", "sources", "resources"):  # hashes from before these fields existed stay the same
-        if getattr(task, name) == Task.model_fields[name].get_default():
-            del data[name]
     return of_data({**data, **{name: of_folder(path) for name, path in paths.items()}})
 
 

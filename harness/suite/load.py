@@ -101,17 +101,23 @@ def read_object(path: Path) -> dict[str, Any]:
     return data
 
 
+def servers_in(path: Path, source: dict[str, Any]) -> dict[str, Any]:
+    """Return the MCP servers in the content of a file of Claude Code, by name; InputError if they are no object."""
+    servers = source.get("mcpServers", {})
+    if not isinstance(servers, dict):
+        raise InputError(f"{path}: mcpServers must be an object with one entry per server")
+    return servers
+
+
 def _load_all(pattern: str, load: Callable[[Path], Model], key: str) -> list[Model]:
-    seen: dict[str, Path] = {}
-    models = []
+    models: dict[str, tuple[Path, Model]] = {}
     for path in expand_glob(pattern):
         model = load(path)
         name = getattr(model, key)
-        if name in seen:
-            raise InputError(f"{path}: {key} {name!r} is already used by {seen[name]}")
-        seen[name] = path
-        models.append(model)
-    return models
+        if name in models:
+            raise InputError(f"{path}: {key} {name!r} is already used by {models[name][0]}")
+        models[name] = path, model
+    return [model for _, model in models.values()]
 
 
 def _load(path: Path, model: type[Model]) -> Model:
@@ -152,12 +158,11 @@ def _parse(path: Path, text: str) -> Any:
     yaml.Constructor = _Constructor
     try:
         return yaml.load(text)
-    except DuplicateKeyError as error:
-        raise InputError(f"{path}:{error.problem_mark.line + 1}: {error.problem}") from error
     except MarkedYAMLError as error:
         # Some errors have the place and the reason as their context alone.
-        mark = error.problem_mark or error.context_mark
-        raise InputError(f"{path}:{mark.line + 1}: not YAML ({error.problem or error.context})") from error
+        mark, problem = error.problem_mark or error.context_mark, error.problem or error.context
+        what = problem if isinstance(error, DuplicateKeyError) else f"not YAML ({problem})"
+        raise InputError(f"{path}:{mark.line + 1}: {what}") from error
     except ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise InputError(f"{path}:{line}: not YAML ({error.reason}: {text[error.position]!r})") from error
@@ -175,9 +180,7 @@ MESSAGES = {
 
 def _explain(path: Path, root: Node, detail: ErrorDetails, model: type[BaseModel]) -> str:
     """Describe one problem in one line, with the innermost key of the file that it concerns."""
-    parts = list(detail["loc"])
-    if detail["type"] == "unknown_scoring_key":
-        parts.append(detail["ctx"]["key"])
+    parts = [*detail["loc"], *([detail["ctx"]["key"]] if detail["type"] == "unknown_scoring_key" else [])]
     where, line = _place(root, parts)
     message = MESSAGES.get(detail["type"], detail["msg"].removeprefix("Value error, "))
     if detail["type"] == "missing":
@@ -196,13 +199,12 @@ def _place(root: Node, parts: Sequence[str | int]) -> tuple[list[str | int], int
     """
     where, line, node = [], 0, root
     for part in parts:
+        inside = []
         if isinstance(node, MappingNode):
-            found = next(((key, value) for key, value in node.value if key.value == str(part)), None)
+            inside = [(key, value) for key, value in node.value if key.value == str(part)]
         elif isinstance(node, SequenceNode) and isinstance(part, int):
-            found = (node.value[part], node.value[part])
-        else:
-            found = None
-        if found is not None:
+            inside = [(node.value[part], node.value[part])]
+        for key, value in inside[:1]:
             where.append(part)
-            line, node = found[0].start_mark.line, found[1]
+            line, node = key.start_mark.line, value
     return where, line + 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -64,8 +63,8 @@ class ResolvedConfig(Config):
     @property
     def user_level(self) -> str:
         """Hash over what is configured for the user rather than the project; empty without any."""
-        given = (self.shared_servers, self._snapshot_content)
-        return fingerprint.of_data({"mcp_servers": given[0], "snapshot": given[1]}) if any(given) else ""
+        given = [self.shared_servers, self._snapshot_content]
+        return fingerprint.of_data(given) if any(given) else ""
 
     @property
     def _snapshot_content(self) -> dict[str, Any] | None:
@@ -104,22 +103,23 @@ def resolve(config: Config) -> ResolvedConfig:
     """
     if isinstance(config, ResolvedConfig):
         return config
-    skills_path = config.skills_path.expanduser() if config.skills_path is not None else None
     try:
-        skills = find_skills(skills_path) if skills_path is not None else ()
+        skills = find_skills(config.skills_path) if config.skills_path is not None else ()
     except InputError as error:
         raise InputError(f"config {config.name}: {error}") from error
-    return ResolvedConfig(
-        **{
-            **dict(config),
-            "env": _env(config),
-            "mcp_config": _mcp_config(config),
-            "user_configuration": _snapshot(config),
-            "skills": skills,
-            "skills_digest": fingerprint.of_folder(skills_path),
-            "env_as_written": config.env,
-        }
-    )
+    source = config.mcp_config
+    servers = None
+    if source is not None:
+        servers = read_servers(source) if isinstance(source, Path) else _servers_of(source, f"config {config.name}")
+    looked_up = {
+        "env": _env(config),
+        "env_as_written": config.env,
+        "mcp_config": None if servers is None else {"mcpServers": servers},
+        "user_configuration": _snapshot(config),
+        "skills": skills,
+        "skills_digest": fingerprint.of_folder(config.skills_path),
+    }
+    return ResolvedConfig(**{**dict(config), **looked_up})
 
 
 def agent_name(agents_md: str) -> str | None:
@@ -129,20 +129,13 @@ def agent_name(agents_md: str) -> str | None:
 
 
 def _env(config: Config) -> dict[str, str]:
-    values = {}
+    values = dict(config.env)
     for name, value in config.env.items():
-        reference = HOST_VARIABLE.match(value)
-        if reference and reference.group(1) not in os.environ:
-            raise InputError(f"config {config.name}: env.{name}: {value} is not set on this host; export it")
-        values[name] = os.environ[reference.group(1)] if reference else value
+        if reference := HOST_VARIABLE.match(value):
+            if reference[1] not in os.environ:
+                raise InputError(f"config {config.name}: env.{name}: {value} is not set on this host; export it")
+            values[name] = os.environ[reference[1]]
     return values
-
-
-def _mcp_config(config: Config) -> dict[str, Any] | None:
-    source = config.mcp_config
-    if isinstance(source, Path):
-        return {"mcpServers": read_servers(source)}
-    return None if source is None else {**source, "mcpServers": _servers_of(source, f"config {config.name}")}
 
 
 def read_servers(path: Path) -> dict[str, Any]:
@@ -165,12 +158,6 @@ def _snapshot(config: Config) -> ClaudeConfigSnapshot | None:
     if config.snapshot is None:
         return None
     snapshot = load_snapshot(config.snapshot)
-    files = snapshot.skills
-    if files and not any(path.count("/") == 1 and path.endswith("/SKILL.md") for path in files):
-        warnings.warn(
-            f"{config.snapshot}: its skills have no folders of their own; Claude Code only reads <name>/SKILL.md",
-            stacklevel=2,
-        )
     for name, server in snapshot.mcp_servers.items():
         if REDACTED in json.dumps(server, ensure_ascii=False):
             raise InputError(

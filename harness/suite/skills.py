@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import re
+import shutil
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,3 +77,9 @@ def _front_matter(path: Path, text: str) -> dict[str, Any]:
         why = "has no description in its front matter (quote a text that has a colon)"
         warnings.warn(f"{path} {why}, so Claude Code never uses the skill", stacklevel=2)
     return about
+
+
+def copy_skills(skills: Sequence[Skill], folder: Path) -> None:
+    """Copy each skill into a folder of its own, over files of the same name."""
+    for skill in skills:
+        shutil.copytree(skill.path, folder / skill.path.name, dirs_exist_ok=True)

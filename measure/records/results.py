@@ -273,12 +273,10 @@ class ClaudeConfigSnapshot(Record):
     skills: dict[str, str] = {}
     """Path below skills/ to content of every text file."""
     source_machine: str = ""
-    skills_binary: dict[str, str] = {}
-    """Path below skills/ to base64 content of every other file."""
     files: dict[str, str] = {}
     """Path below .claude/ to content of agents, commands and hooks."""
-    files_binary: dict[str, str] = {}
-    """Path below .claude/ to base64 content of agents, commands and hooks that are not text."""
+    binary: dict[str, str] = {}
+    """Path below .claude/ to base64 content of every file that is not text."""
     executable: list[str] = []
     """Paths below .claude/ that were executable."""
     redacted: list[str] = []

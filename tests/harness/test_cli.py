@@ -62,13 +62,6 @@ def test_run_that_could_not_be_measured_exits_with_2(tmp_path: Path) -> None:
     assert "Credit balance is too low" in shown.stdout
 
 
-def test_verbose_run_shows_grades_changes_and_the_answer(tmp_path: Path) -> None:
-    shown = run(make_suite(tmp_path / "s"), "-v").stdout
-    assert "'right' found in line 1 of answer.txt" in shown
-    assert "created answer.txt" in shown
-    assert "Done. The work is finished." in shown
-
-
 def test_results_without_a_path_go_to_evals_results(tmp_path: Path) -> None:
     root = make_suite(tmp_path / "s")
     assert run(root).returncode == 0

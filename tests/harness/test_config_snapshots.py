@@ -195,9 +195,9 @@ def test_skills_are_taken_whole_with_scripts_binaries_and_modes(tmp_path: Path) 
     (claude / "skills/pdf/scripts/run.py").chmod(0o755)
     snapshot = ConfigExporter(claude).export_snapshot()
     assert snapshot.skills == {"pdf/SKILL.md": "# pdf", "pdf/scripts/run.py": "print(1)\r\n"}
-    assert base64.b64decode(snapshot.skills_binary["pdf/logo.png"]) == b"\x89PNG\x00\xff"
+    assert base64.b64decode(snapshot.binary["skills/pdf/logo.png"]) == b"\x89PNG\x00\xff"
     assert snapshot.files == {"agents/a.md": "agent", "commands/c.md": "command"}
-    assert base64.b64decode(snapshot.files_binary["hooks/tool.bin"]) == b"\x00\x01"
+    assert base64.b64decode(snapshot.binary["hooks/tool.bin"]) == b"\x00\x01"
     assert snapshot.executable == ["skills/pdf/scripts/run.py"]
 
 
@@ -398,7 +398,7 @@ def test_mcp_servers_are_off_unless_asked_for(tmp_path: Path) -> None:
 def test_modes_and_binaries_are_restored(tmp_path: Path) -> None:
     snapshot = snapshot_of(
         skills={"s/run.sh": "x"},
-        skills_binary={"s/b": base64.b64encode(b"\0").decode()},
+        binary={"skills/s/b": base64.b64encode(b"\0").decode()},
         executable=["skills/s/run.sh"],
     )
     ConfigImporter().setup_ci_environment(snapshot, tmp_path)
@@ -411,7 +411,7 @@ HOSTILE = ["../../escape.md", "/etc/escape", "a/../../../escape", "..", "", "a//
 
 
 @pytest.mark.parametrize("path", HOSTILE)
-@pytest.mark.parametrize("field", ["skills", "skills_binary", "files", "files_binary"])
+@pytest.mark.parametrize("field", ["skills", "files", "binary"])
 def test_a_path_that_leads_outside_writes_nothing_at_all(tmp_path: Path, field: str, path: str) -> None:
     snapshot = snapshot_of(**{field: {path: "eHg="}, "global_claude_md": "x"})
     with pytest.raises(InputError, match="not imported"):

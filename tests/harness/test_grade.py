@@ -15,7 +15,6 @@ from click.testing import CliRunner, Result
 from harness.cli import cli
 from harness.graders import service
 from harness.models import EvalResult, Outcome
-from locobench.scoring.judge import asking
 from measure.results.files import load_results, load_results_file
 from tests.support.judged_job import make_job, reply
 from tests.support.stand_in.messages_api import (
@@ -54,7 +53,7 @@ def graded(root: Path) -> list[EvalResult]:
 @pytest.fixture
 def once(monkeypatch: pytest.MonkeyPatch) -> None:
     """No second try and a short patience, where the failure itself is tested."""
-    monkeypatch.setattr(asking, "ATTEMPTS", 1)
+    monkeypatch.setattr(service, "ATTEMPTS", 1)
     monkeypatch.setattr(service, "TIME_LIMIT_SECONDS", 0.5)
 
 
@@ -228,9 +227,11 @@ def test_a_service_that_brings_nothing_is_not_asked_forever(tmp_path: Path) -> N
 
 
 def test_a_service_that_is_down_is_said_with_its_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "ATTEMPTS", 1)
+    monkeypatch.setattr(service, "ATTEMPTS", 1)
     make_job(tmp_path)
-    result, _ = grade(tmp_path, reply(), arguments=("--base-url", "http://127.0.0.1:9"))
+    variables = {"JUDGE_BASE_URL": "http://127.0.0.1:9", "JUDGE_API_KEY": KEY}
+    command = ["grade", str(tmp_path / "jobs/with-search"), "-o", str(tmp_path / "out.json")]
+    result = CliRunner().invoke(cli, command, env=variables)
     assert result.exit_code == 2
     assert "the service cannot be reached" in result.stderr
 

@@ -11,8 +11,7 @@ import pytest
 
 from harness.graders import service
 from harness.graders.service import Service
-from harness.runner.judged_task import JudgedTask
-from harness.runner.regrade import build_answer_question
+from harness.runner.regrade import JudgedTask, build_answer_question
 from locobench.scoring.judge import judging
 from locobench.scoring.judge.code_base import Code
 from locobench.scoring.judge.evidence import evidence

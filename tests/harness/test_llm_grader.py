@@ -24,7 +24,6 @@ from harness.models import (
     ToolCall,
 )
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
-from locobench.scoring.judge import asking
 from tests.support.stand_in.messages_api import (
     AUTH,
     RATE_LIMIT,
@@ -71,7 +70,7 @@ def grade(
 @pytest.fixture
 def once(monkeypatch: pytest.MonkeyPatch) -> None:
     """No retries and a short patience, where the failure itself is tested."""
-    monkeypatch.setattr(asking, "ATTEMPTS", 1)
+    monkeypatch.setattr(service, "ATTEMPTS", 1)
     monkeypatch.setattr(service, "TIME_LIMIT_SECONDS", 0.5)
 
 

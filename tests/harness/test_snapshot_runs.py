@@ -62,26 +62,10 @@ def test_a_config_file_names_a_snapshot_relative_to_itself(tmp_path: Path) -> No
     assert config.user_configuration.global_claude_md == "# Mine"
 
 
-def test_skills_of_a_snapshot_that_the_cli_does_not_read_are_named(tmp_path: Path) -> None:
-    root = suite(tmp_path)
-    config_of(root, "mine", skills={"flat.md": "x"})
-    shown = matrix(root, "-r", "1", "-o", "out.json", "--dry-run")
-    assert shown.stderr.splitlines() == [
-        f"warning: {root}/mine.json: its skills have no folders of their own; Claude Code only reads <name>/SKILL.md",
-    ]
-
-
 def test_a_server_without_its_secret_is_refused(tmp_path: Path) -> None:
     path = snapshot(tmp_path / "mine.json", mcp_servers={"search": {"command": "x", "env": {"TOKEN": REDACTED}}})
     with pytest.raises(InputError, match=r"MCP server search lacks a secret .*; put \$\{NAME\} in its place"):
         resolve(Config(name="c", snapshot=path))
-
-
-@pytest.mark.parametrize("name", ["CLAUDE_CONFIG_DIR", "HOME"])
-def test_a_snapshot_that_would_be_passed_over_is_refused(tmp_path: Path, name: str) -> None:
-    (tmp_path / "config.yaml").write_text(f"name: c\nsnapshot: mine.json\nenv: {{{name}: /somewhere}}\n")
-    with pytest.raises(InputError, match=f"snapshot has no effect where env sets {name}"):
-        EvalRunner.load_config(tmp_path / "config.yaml")
 
 
 @pytest.mark.parametrize("content", ["{", '{"schema_version": 99, "snapshot_timestamp": 0}'])

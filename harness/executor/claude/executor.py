@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.executor.base import Ending, ProcessExecutor, find_folders, write_mcp_file
+from harness.executor.base import Ending, ProcessExecutor, write_mcp_file
 from harness.executor.claude.layout import CLI_VARIABLES, INSTRUCTIONS_LOG_VARIABLE, ambient_memory
 from harness.executor.claude.messages import Init, Message, Result, Turn, message_of, messages_in
 from harness.executor.claude.outcome import decide
@@ -17,7 +17,7 @@ from harness.executor.claude.trace import tool_calls, trace_of
 from harness.models import Config, ErrorKind, ExecutionTrace, Outcome, ToolCall
 from harness.models.tools import mcp_name
 from harness.sandbox.place import Sandbox
-from harness.sandbox.processes import Command, Limits, LineVerdict
+from harness.sandbox.processes import Limits, LineVerdict
 from harness.suite.resolve import resolve
 
 SILENCE_SECONDS = 660.0
@@ -26,6 +26,8 @@ SILENCE_SECONDS = 660.0
 
 class ClaudeExecutor(ProcessExecutor):
     """Runs the Claude Code CLI."""
+
+    agent = "claude-code"
 
     def __init__(
         self,
@@ -38,27 +40,11 @@ class ClaudeExecutor(ProcessExecutor):
         grace_seconds: float = 5.0,
         sandbox: Sandbox | None = None,
     ) -> None:
-        """Choose how the CLI runs.
-
-        Args:
-            silence_seconds: longest time without output.
-            grace_seconds: time from the result line to the kill.
-            sandbox: where the CLI runs; default this machine. `claude_path` is a path in it.
-        """
-        super().__init__(claude_path, mcp_config_path, sandbox, grace_seconds)
+        """`silence_seconds`: longest time without output. For the last two, see `ProcessExecutor`."""
+        super().__init__(claude_path, mcp_config_path, grace_seconds=grace_seconds, sandbox=sandbox)
         self.ci_mode = ci_mode
         self.skip_permissions = skip_permissions
         self.silence_seconds = silence_seconds
-
-    @property
-    def agent(self) -> str:
-        """The agent's name in Harbor."""
-        return "claude-code"
-
-    @property
-    def identity(self) -> str:
-        """The sandbox's identity; empty for this machine."""
-        return self.sandbox.identity
 
     def run(
         self,
@@ -82,20 +68,13 @@ class ClaudeExecutor(ProcessExecutor):
         config.refuse_unknown_servers(expected.servers)
         watch = _StreamWatch(expected)
         with write_mcp_file(expected.servers) as mcp_file:
-            command = Command(
+            end, _, stderr, seconds = self._run(
                 self._build_command(config, expected.servers, mcp_file, expected.has_user_files, log),
-                cwd=working_dir,
+                prompt,
+                working_dir,
                 env=env,
-                limits=Limits(wall=timeout, silence=self.silence_seconds, grace=self.grace_seconds),
-                stdin=prompt.encode("utf-8", errors="replace"),
-                on_line=watch,
-                cancelled=self._cancelled,
-                writes=[*find_folders(isolated), *([log.parent] if log else [])],
-                reads=[mcp_file] if mcp_file else [],
-            )
-            end, _, stderr, seconds = self._finish(
-                command,
-                lambda finished, stderr: (
+                isolated=isolated,
+                decide=lambda finished, stderr: (
                     watch.ending
                     or decide(
                         watch.messages,
@@ -105,6 +84,10 @@ class ClaudeExecutor(ProcessExecutor):
                         unanswered=finished.silent_seconds > min(UNANSWERED_SECONDS, timeout / 2),
                     )
                 ),
+                limits=Limits(timeout, self.silence_seconds, self.grace_seconds),
+                on_line=watch,
+                writes=[log.parent] if log else [],
+                reads=[mcp_file] if mcp_file else [],
             )
         if log is not None and watch.started and watch.ending is None and end.kind is not ErrorKind.INTERRUPTED:
             end = _setup_error(expected.memory_problem(log)) or end

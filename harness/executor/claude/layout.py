@@ -6,9 +6,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.executor.layout import Layout, copy_skills
 from harness.suite.resolve import agent_name
-from harness.suite.skills import Skill
+from harness.suite.skills import Skill, copy_skills
 
 FOLDERS = ("agents", "commands", "hooks", "output-styles", "rules")
 """Folders below .claude/ that a snapshot includes, in addition to skills/."""
@@ -38,22 +37,21 @@ CLI_VARIABLES = {
 VERSION_TIMEOUT_SECONDS = 10
 
 
-class ClaudeLayout(Layout):
-    """CLAUDE.md, AGENTS.md and .claude/ in the project; the configuration folder in the home."""
+def lay_out(
+    project: Path, home: Path, log: Path, *, claude_md: str | None, agents_md: str | None, skills: Sequence[Skill]
+) -> dict[str, str]:
+    """Write CLAUDE.md, the skills, and AGENTS.md or the subagent that `agents_md` defines.
 
-    def variables(self, home: Path, log: Path) -> dict[str, str]:
-        """Name the configuration folder, and the log to which the CLI writes the memory files that it loads."""
-        folder = home / ".claude"
-        folder.mkdir()
-        return {"CLAUDE_CONFIG_DIR": str(folder), INSTRUCTIONS_LOG_VARIABLE: str(log / "instructions.jsonl")}
-
-    def write(self, project: Path, claude_md: str | None, agents_md: str | None, skills: Sequence[Skill]) -> None:
-        """Write CLAUDE.md, the skills, and AGENTS.md or the subagent that `agents_md` defines."""
-        if claude_md is not None:
-            (project / "CLAUDE.md").write_text(claude_md, encoding="utf-8")
-        copy_skills(skills, project / ".claude/skills")
-        if agents_md is not None:
-            _write_agents(project, agents_md)
+    The variables name the configuration folder, and the log to which the CLI writes the memory files that it loads.
+    """
+    if claude_md is not None:
+        (project / "CLAUDE.md").write_text(claude_md, encoding="utf-8")
+    copy_skills(skills, project / ".claude/skills")
+    if agents_md is not None:
+        _write_agents(project, agents_md)
+    folder = home / ".claude"
+    folder.mkdir()
+    return {"CLAUDE_CONFIG_DIR": str(folder), INSTRUCTIONS_LOG_VARIABLE: str(log / "instructions.jsonl")}
 
 
 def _write_agents(project: Path, agents_md: str) -> None:

@@ -22,9 +22,6 @@ from pydantic import (
 from harness.models import Offered
 from locobench.shared.validation import Whole
 
-LATEST_SECONDS = 1e11
-"""Seconds since 1970; a larger number is a time in milliseconds, or not a time at all."""
-
 Count = Annotated[Whole, BeforeValidator(lambda value: 0 if value is None else value), Field(ge=0)]
 Truth = Annotated[bool, BeforeValidator(bool)]
 
@@ -44,20 +41,20 @@ class CliOutput(BaseModel):
             return cls.model_fields[info.field_name].get_default(call_default_factory=True)
 
 
-def _count_field(*names: str) -> Any:
-    return Field(default=0, validation_alias=AliasChoices(*names))
-
-
 class Usage(BaseModel):
     """Token counts of one request, the main loop or one model, under the API's names or those of `modelUsage`.
 
     A single malformed count invalidates all of them.
     """
 
-    input_tokens: Count = _count_field("input_tokens", "inputTokens")
-    output_tokens: Count = _count_field("output_tokens", "outputTokens")
-    cache_read_tokens: Count = _count_field("cache_read_input_tokens", "cacheReadInputTokens")
-    cache_creation_tokens: Count = _count_field("cache_creation_input_tokens", "cacheCreationInputTokens")
+    input_tokens: Count = Field(0, validation_alias=AliasChoices("input_tokens", "inputTokens"))
+    output_tokens: Count = Field(0, validation_alias=AliasChoices("output_tokens", "outputTokens"))
+    cache_read_tokens: Count = Field(
+        0, validation_alias=AliasChoices("cache_read_input_tokens", "cacheReadInputTokens")
+    )
+    cache_creation_tokens: Count = Field(
+        0, validation_alias=AliasChoices("cache_creation_input_tokens", "cacheCreationInputTokens")
+    )
 
 
 class Block(CliOutput):
@@ -160,27 +157,11 @@ class Result(Message):
     permission_denials: list[dict[str, Any]] = []
 
 
-class RateLimit(CliOutput):
-    """What the service says about the user's rate limit."""
-
-    status: str = ""
-    resets_at: Annotated[float, Field(ge=0, lt=LATEST_SECONDS, allow_inf_nan=False)] | None = Field(
-        default=None, alias="resetsAt"
-    )
-
-
-class RateLimitEvent(Message):
-    """A line about the user's rate limit."""
-
-    rate_limit_info: RateLimit = RateLimit()
-
-
 KINDS: dict[tuple[str, str] | str, type[Message]] = {
     ("system", "init"): Init,
     "assistant": Turn,
     "user": Turn,
     "result": Result,
-    "rate_limit_event": RateLimitEvent,
 }
 """Message classes by type of a line, or by type and subtype."""
 

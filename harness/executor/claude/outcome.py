@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 from harness.executor.base import STOP_ENDINGS, Ending
-from harness.executor.claude.messages import Message, RateLimitEvent, Result, Turn
+from harness.executor.claude.messages import Message, Result, Turn
 from harness.models import ErrorKind, Outcome
 from harness.sandbox.processes import StopCause
 from measure.records.outcomes import ASSISTANT_ERRORS, KIND_OF_STATUS, TERMINAL_REASONS
@@ -16,6 +16,9 @@ CURES: dict[str, str] = {
     "Not logged in": "set ANTHROPIC_API_KEY or CLAUDE_CODE_OAUTH_TOKEN; runs have a home of their own",
 }
 """What to do about CLI errors whose own advice does not fit an isolated run."""
+
+LATEST_SECONDS = 1e11
+"""Seconds since 1970; a larger number is a time in milliseconds, or not a time at all."""
 
 LAST_EXIT_CODE = 128
 """In a container, a larger exit code means that a signal ended the process."""
@@ -29,11 +32,9 @@ def decide(
     stderr: str = "",
     unanswered: bool = False,
 ) -> Ending:
-    """Decide how a run ended from the result line, the API errors, the exit code and who ended the process.
+    """Decide how a run ended. The subtype alone decides nothing: the CLI prints `success` for failed logins too.
 
     `unanswered`: whether the service was silent when the time limit was reached.
-
-    The subtype alone decides nothing: the CLI prints `success` for failed logins and refused requests.
     """
     infra = Outcome.INFRA_ERROR
     if cause is StopCause.CANCELLED:
@@ -95,7 +96,8 @@ def _tool_runs(messages: Sequence[Message]) -> bool:
 
 def _retry_after(messages: Sequence[Message]) -> float | None:
     """Return the seconds until the rate limit that rejected the run resets, from the last rate_limit_event."""
-    events = [m.rate_limit_info for m in messages if isinstance(m, RateLimitEvent)]
-    if events and events[-1].status == "rejected" and events[-1].resets_at is not None:
-        return max(0.0, events[-1].resets_at - time.time())
+    told = next((m.raw.get("rate_limit_info") for m in reversed(messages) if m.type == "rate_limit_event"), None)
+    resets_at = told.get("resetsAt") if isinstance(told, dict) and told.get("status") == "rejected" else None
+    if isinstance(resets_at, int | float) and 0 <= resets_at < LATEST_SECONDS:
+        return max(0.0, resets_at - time.time())
     return None

@@ -10,10 +10,9 @@ from typing import Any
 from harness.executor.claude.layout import AGENTS_MD_RULE, ambient_memory
 from harness.executor.claude.messages import Init
 from harness.models.tools import canonical
-from harness.suite.load import read_object
+from harness.suite.load import read_object, servers_in
 from harness.suite.resolve import ResolvedConfig, agent_name
 from harness.suite.skills import Skill, skills_in
-from locobench.shared.errors import InputError
 from locobench.shared.files import read_below
 
 MOST_LOG_BYTES = 4_000_000
@@ -75,10 +74,8 @@ class ExpectedStart:
         turned_off = {name for name, state in changed.items() if state == "off"} if isinstance(changed, dict) else set()
         self._skills += [skill for skill in skills_in(folder / "skills") if not skill.names & turned_off]
         self._memory_is_told = settings.get("disableAllHooks") is not True  # one of them tells it
-        servers = read_object(folder / ".claude.json").get("mcpServers", {})
-        if not isinstance(servers, dict):
-            raise InputError(f"{folder / '.claude.json'}: mcpServers must be an object with one entry per server")
-        self.servers |= servers
+        state = folder / ".claude.json"
+        self.servers |= servers_in(state, read_object(state))
 
     def startup_problem(self, init: Init) -> str:
         """Say what the CLI's init line shows was not loaded; empty if nothing is missing."""

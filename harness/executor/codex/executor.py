@@ -5,20 +5,27 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from harness.executor.base import ProcessExecutor, find_folders
+from harness.executor.base import ProcessExecutor
 from harness.executor.codex.events import EventWatch, decide, items, tool_calls, usage
-from harness.executor.codex.layout import HOME_VARIABLE, CodexLayout, settings
-from harness.executor.layout import Layout
+from harness.executor.codex.layout import HOME_VARIABLE, lay_out, settings
 from harness.models import Config, ExecutionTrace, Offered
-from harness.sandbox.place import Sandbox
-from harness.sandbox.processes import Command, Limits
+from harness.sandbox.processes import Limits
 from harness.suite.resolve import ResolvedConfig
 from locobench.shared.errors import InputError
 
 KEYS = ("CODEX_API_KEY", "OPENAI_API_KEY")
 """Variables of this machine that hold the key, the first that is set."""
+# Whether the machine or a container is the boundary, it is not Codex that draws it.
+ARGUMENTS = (
+    "exec",
+    "--json",
+    "--ephemeral",
+    "--skip-git-repo-check",
+    "--dangerously-bypass-approvals-and-sandbox",
+    "-",
+)
 
 
 class CodexExecutor(ProcessExecutor):
@@ -33,31 +40,12 @@ class CodexExecutor(ProcessExecutor):
         "snapshot": "remove it",
     }
 
-    def __init__(
-        self,
-        program: str = "codex",
-        mcp_config_path: Path | str | None = None,
-        *,
-        grace_seconds: float = 5.0,
-        sandbox: Sandbox | None = None,
-    ) -> None:
+    agent = "codex"
+    layout = staticmethod(lay_out)
+
+    def __init__(self, program: str = "codex", mcp_config_path: Path | str | None = None, **options: Any) -> None:
         """For the arguments, see `ProcessExecutor`."""
-        super().__init__(program, mcp_config_path, sandbox, grace_seconds)
-
-    @property
-    def agent(self) -> str:
-        """The agent's name in Harbor."""
-        return "codex"
-
-    @property
-    def identity(self) -> str:
-        """The agent and the sandbox's identity."""
-        return f"codex {self.sandbox.identity}".strip()
-
-    @property
-    def layout(self) -> Layout:
-        """Where Codex looks for its memory and skills."""
-        return CodexLayout()
+        super().__init__(program, mcp_config_path, **options)
 
     def resolve(self, config: Config) -> ResolvedConfig:
         """Look up everything that the config names on this host; InputError for a subagent, which Codex lacks."""
@@ -87,22 +75,17 @@ class CodexExecutor(ProcessExecutor):
             settings(config, known.get("OPENAI_BASE_URL")), encoding="utf-8"
         )
         watch = EventWatch()
-        command = Command(
-            # Whether the machine or a container is the boundary, it is not Codex that draws it.
-            [
-                *(self.program, "exec", "--json", "--ephemeral", "--skip-git-repo-check"),
-                *("--dangerously-bypass-approvals-and-sandbox", "-"),
-            ],
-            cwd=Path(working_dir).absolute(),
-            env={**self.sandbox.tool_variables(), **isolated, **config.env, **key},
-            limits=Limits(wall=timeout, grace=self.grace_seconds),
-            stdin=prompt.encode("utf-8", errors="replace"),
-            on_line=watch,
-            cancelled=self._cancelled,
-            writes=find_folders(isolated),
-        )
         events = watch.events
-        run = self._finish(command, lambda finished, stderr: decide(events, finished, stderr))
+        run = self._run(
+            [self.program, *ARGUMENTS],
+            prompt,
+            working_dir,
+            env={**self.sandbox.tool_variables(), **isolated, **config.env, **key},
+            isolated=isolated,
+            decide=lambda finished, stderr: decide(events, finished, stderr),
+            limits=Limits(timeout, grace=self.grace_seconds),
+            on_line=watch,
+        )
         texts = [str(item.get("text", "")) for item in items(events, "agent_message")]
         counted = usage(events)
         return ExecutionTrace(

@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
-from harness.executor.layout import Layout, copy_skills
 from harness.suite.resolve import ResolvedConfig
-from harness.suite.skills import Skill
+from harness.suite.skills import Skill, copy_skills
 
 HOME_VARIABLE = "CODEX_HOME"
 SERVER_FIELDS = ("command", "args", "env", "url", "http_headers")
 """What Codex takes of an MCP server; .mcp.json calls the last one `headers`."""
 
 
-class CodexLayout(Layout):
-    """AGENTS.md and .agents/skills in the project; settings and sessions in the home."""
-
-    def variables(self, home: Path, log: Path) -> dict[str, str]:
-        """Name the home of Codex."""
-        folder = home / ".codex"
-        folder.mkdir()
-        return {HOME_VARIABLE: str(folder)}
-
-    def write(self, project: Path, claude_md: str | None, agents_md: str | None, skills: Sequence[Skill]) -> None:
-        """Write AGENTS.md and the skills. `claude_md` is Claude Code's; the executor refuses it."""
-        if agents_md is not None:
-            (project / "AGENTS.md").write_text(agents_md, encoding="utf-8")
-        copy_skills(skills, project / ".agents/skills")
+def lay_out(
+    project: Path, home: Path, log: Path, *, claude_md: str | None, agents_md: str | None, skills: Sequence[Skill]
+) -> dict[str, str]:
+    """Write AGENTS.md and the skills, and make the home. `claude_md` is Claude Code's; the executor refuses it."""
+    if agents_md is not None:
+        (project / "AGENTS.md").write_text(agents_md, encoding="utf-8")
+    copy_skills(skills, project / ".agents/skills")
+    folder = home / ".codex"
+    folder.mkdir()
+    return {HOME_VARIABLE: str(folder)}
 
 
 def settings(config: ResolvedConfig, base_url: str | None) -> str:
@@ -38,11 +33,15 @@ def settings(config: ResolvedConfig, base_url: str | None) -> str:
 
     Every server is required: Codex refuses to start without it, so no run lacks a server unnoticed.
     """
+    servers = {}
+    for name, server in config.servers.items():
+        renamed = {"http_headers" if key == "headers" else key: value for key, value in server.items()}
+        servers[name] = {key: renamed[key] for key in SERVER_FIELDS if key in renamed} | {"required": True}
     content: dict[str, Any] = {
         "model": config.model,
         "analytics": {"enabled": False},
         "check_for_update_on_startup": False,
-        "mcp_servers": {name: {**_server(server), "required": True} for name, server in config.servers.items()},
+        "mcp_servers": servers,
     }
     if config.effort is not None:
         content["model_reasoning_effort"] = config.effort
@@ -50,8 +49,3 @@ def settings(config: ResolvedConfig, base_url: str | None) -> str:
         provider = {"name": "service", "base_url": base_url, "wire_api": "responses", "env_key": "CODEX_API_KEY"}
         content |= {"model_provider": "service", "model_providers": {"service": provider}}
     return tomli_w.dumps(content)
-
-
-def _server(server: Mapping[str, Any]) -> dict[str, Any]:
-    renamed = {"http_headers" if key == "headers" else key: value for key, value in server.items()}
-    return {key: renamed[key] for key in SERVER_FIELDS if key in renamed}

@@ -103,15 +103,12 @@ MOST_ANSWER, MOST_REFERENCE, MOST_INSTRUCTION = 60_000, 20_000, 40_000
 class JudgeError(Exception):
     """There is no grade: the service failed, or its reply is unusable. The message is one line without secrets.
 
-    Attributes:
-        status: HTTP status of the service's refusal; 0 if it did not refuse.
-        usage: tokens that were paid for nevertheless.
+    `status` is the HTTP status of the service's refusal; 0 if it did not refuse.
     """
 
     def __init__(self, message: str, status: int = 0) -> None:
         super().__init__(" ".join(message.split())[:300])
         self.status = status
-        self.usage = {"input_tokens": 0, "output_tokens": 0}
 
 
 def prompt(instruction: str, criteria: str, reference: str, answer: str, pack: str) -> tuple[str, str]:
