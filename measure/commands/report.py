@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
 
 from locobench.harbor.trial import RewardScale
 from locobench.shared.errors import InputError
+from locobench.shared.files import check_output, write_whole
 from locobench.shared.installation import HARNESS
 from measure.commands.options import MARGIN_OPTION, PATH, load, reward_hint, reward_options
-from measure.commands.output import keep_sources, write_text
 from measure.compare.comparison import compare_arms
 from measure.compare.pairing import without_pilot
 from measure.compare.verdicts import Verdict
@@ -194,3 +194,16 @@ def _load(paths: Sequence[Path], chosen: Sequence[Choice], scale: RewardScale) -
         (f"{name} ({at})" if names.count(name) > 1 else name, choose(sources[path], *choice, path))
         for at, (name, (path, choice)) in enumerate(zip(names, of_arms, strict=True), start=1)
     ]
+
+
+def keep_sources(sources: Sequence[Path], *outputs: Path | None) -> None:
+    """Raise InputError if one of the outputs, a report, is one of the sources, the results that it is about."""
+    for output in filter(None, outputs):
+        check_output(output.expanduser(), sources)
+
+
+def write_text(path: Path | None, make: Callable[[], str]) -> None:
+    """Write what `make` returns if the user named a path for it; InputError if that cannot be written."""
+    if path is not None:
+        write_whole(path.expanduser(), make())
+        say(f"wrote {path.expanduser()}")

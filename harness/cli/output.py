@@ -1,17 +1,16 @@
-"""Writes to the paths that the user named: atomically, and reported in one line."""
+"""Where runs are saved: a results file and its journal, at the paths that the user named."""
 
 from __future__ import annotations
 
 import shlex
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from harness.models import EvalResult
 from locobench.shared.errors import InputError
-from locobench.shared.files import check_output, write_whole
 from locobench.shared.installation import HARNESS
-from measure.records import EvalResult
 from measure.report.console import say
 from measure.results import files
 
@@ -53,20 +52,6 @@ def say_stopped(done: int, planned: int, reason: str, more: Sequence[str] = ()) 
     resume = [] if "--resume" in sys.argv else ["--resume"]
     say(f"stopped after {done} of {planned} runs: {reason}", err=True)
     say(f"continue with: {HARNESS} {shlex.join([*sys.argv[1:], *resume, *more])}", err=True)
-
-
-def keep_sources(sources: Iterable[Path], *outputs: Path | None) -> None:
-    """Raise InputError if one of the outputs, a report, is one of the sources, the results that it is about."""
-    kept = list(sources)
-    for output in filter(None, outputs):
-        check_output(output.expanduser(), kept)
-
-
-def write_text(path: Path | None, make: Callable[[], str]) -> None:
-    """Write what `make` returns if the user named a path for it; InputError if that cannot be written."""
-    if path is not None:
-        write_whole(path.expanduser(), make())
-        say(f"wrote {path.expanduser()}")
 
 
 def save_results(results: Sequence[EvalResult], path: Path, stop_reason: str = "") -> None:
