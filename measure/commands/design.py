@@ -130,9 +130,7 @@ def _as_good(noise: Noise, margin: float, tasks: int, runs: int, alpha: float) -
     help="MCP servers of the job `search`, as a .mcp.json has them; with several, each is a job of its file's name.",
 )
 @click.option(
-    "--remote",
-    type=PATH,
-    help=f"The same tasks by {GENERATE} --remote_output_dir: does the server replace a clone?",
+    "--remote", type=PATH, help=f"The same tasks by {GENERATE} --remote_output_dir: does the server replace a clone?"
 )
 @click.option(
     "--budget-usd", required=True, type=click.FloatRange(0, min_open=True), help="Dollars for all jobs together."

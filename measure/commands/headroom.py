@@ -23,12 +23,7 @@ from measure.summary.wording import UNKNOWN, cost_text, count_text, counted, met
 @click.option("--attempts", default=3, show_default=True, type=click.IntRange(1), help="Runs of each task in each arm.")
 @reward_options
 def headroom(
-    *,
-    job: Path,
-    tasks: int | None,
-    attempts: int,
-    reward_key: str,
-    reward_range: tuple[float, float],
+    *, job: Path, tasks: int | None, attempts: int, reward_key: str, reward_range: tuple[float, float]
 ) -> None:
     """Can these tasks show a difference at all? Reads a pilot: some tasks, one arm of your own agent, one run each.
 

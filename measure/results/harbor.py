@@ -14,16 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from locobench.harbor.record import TrialRecord, read_or_warn, read_records
 from locobench.harbor.task import EnvironmentSection, MetadataSection
-from locobench.harbor.trial import (
-    BY_NAME,
-    AgentInfo,
-    AgentResult,
-    Job,
-    RewardError,
-    RewardScale,
-    TrialFolder,
-    trials,
-)
+from locobench.harbor.trial import BY_NAME, AgentInfo, AgentResult, Job, RewardError, RewardScale, TrialFolder, trials
 from locobench.shared.errors import InputError
 from measure.records import (
     PASS_SCORE,
@@ -92,8 +83,7 @@ def _without_copies(found: Iterable[TrialFolder]) -> list[TrialFolder]:
             first[key] = trial
     if copies:
         warnings.warn(
-            f"{copies[0].parent}: left out {len(copies)} copies of trials, such as {copies[0].name}",
-            stacklevel=2,
+            f"{copies[0].parent}: left out {len(copies)} copies of trials, such as {copies[0].name}", stacklevel=2
         )
     return list(first.values())
 

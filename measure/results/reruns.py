@@ -68,8 +68,7 @@ def _runs_that_count(group: Sequence[Job], folder: Path) -> Job | None:
             kept.append(_with_cost_of(old, run) if old else run)
     if replaced:
         warnings.warn(
-            f"{folder}: lost trials that a later job ran again count as the later run: {replaced}",
-            stacklevel=3,
+            f"{folder}: lost trials that a later job ran again count as the later run: {replaced}", stacklevel=3
         )
     return kept
 
