@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from locobench.shared.terminal import complain, progress, say
 @option("--output_dir", type=PATH, default="data/derived", help="Data folder to write.")
 @option("--revision", metavar="REV", default="HEAD", help="Commit to read.")
 @option("--scip", type=Choice(["auto"]), help="Ask the SCIP indexers that are installed who uses what.")
-@option("--languages", multiple=True, metavar="NAME ...", help="Languages to read (default: all).")
 @option("--max_questions", type=COUNT, default=60, help="Most hard questions per language.")
 @option("--history", type=COUNT, default=15, help="Most questions from a repository's history.")
 @option("--together", is_flag=True, help="Lay the repositories side by side and ask across them.")
@@ -25,27 +25,20 @@ from locobench.shared.terminal import complain, progress, say
 def main(
     repository: tuple[Path, ...],
     output_dir: Path,
-    languages: tuple[str, ...],
     scip: str | None,
     quiet: bool,
     **choices: Any,
 ) -> int:
     """Run the command; the exit code is 1 if a repository yields no question."""
-    from locobench.dataset.catalog import language_name
     from locobench.derive import report as derived
-    from locobench.derive.code.languages import LANGUAGES
     from locobench.derive.run import derive
     from locobench.shared.claim import claim_beforehand
-    from locobench.shared.errors import InputError
 
-    wanted = [language_name(name) for name in languages]
-    if unknown := sorted(set(wanted) - LANGUAGES.keys()):
-        raise InputError(f"--languages: unknown: {', '.join(unknown)} (known: {', '.join(LANGUAGES)})")
     reports = derive(
         repository,
         output_dir,
-        derived.Choice(languages=wanted, scip=scip is not None, **choices),
-        watch=lambda files, total, label: progress(files, total, label, quiet=quiet),
+        derived.Choice(scip=scip is not None, **choices),
+        watch=partial(progress, quiet=quiet),
     )
     for report in reports:
         for note in report.notes:

@@ -40,7 +40,7 @@ class Grep:
             (index.file[row], index.start[row]) for row in index.mentions(symbol.name) if index.role[row] == Role.IMPORT
         }
         # Nobody who greps for a name would count its definition as a use.
-        own = {(symbol.file, index.definitions[one].name_start) for one in symbol.definitions}
+        own = index.places(number)
         found = set()
         line_end = -1
         for at in self._words[symbol.name.encode()]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, islice
+from itertools import islice
 from typing import IO, NamedTuple
 
 from locobench.derive.code.build import build
@@ -17,7 +17,7 @@ from locobench.derive.code.scope import Source
 from locobench.derive.code.tree import LARGEST_SOURCE, Blob, Repository
 from locobench.derive.finding import f1
 from locobench.derive.kinds import MOST_ITEMS
-from locobench.derive.messages import clean, names_part, why_unfit, words_to_grep
+from locobench.derive.messages import clean, is_about, names_part, why_unfit, words_to_grep
 
 MOST_COMMITS = 3000
 """How far back to look: older trees often need tools that are no longer available."""
@@ -27,9 +27,11 @@ AT_ONCE = 16
 FEWEST_CHANGED = 2
 """Fewest changed functions in an answer: a single one can be guessed."""
 
-_INSERTED = -1
-"""The last line of a hunk that only inserts, behind its first line."""
-_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_END = b"\0"
+"""What follows the last line of a file."""
+_FOLLOWING = re.compile(rb"\s*.*")
+# Lines of comment, and strings that are statements.
+_COMMENT = re.compile(r"""^[ \t]*(?:(?://|/\*|\*[ /]|\*$|\#[ ]|\#$).*|[rRuU]?(\"{3}|'{3})(?s:.*?)\1)""", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -51,8 +53,8 @@ class Logged(NamedTuple):
     commit: str
     parents: list[str]
     message: str
-    changed: list[tuple[str, str, str]]
-    """Status, path and blob id of the old content."""
+    changed: list[tuple[str, str, str, str]]
+    """Status, path, and blob ids of the old and the new content."""
 
 
 class Edit(NamedTuple):
@@ -62,7 +64,7 @@ class Edit(NamedTuple):
     parent: str
     message: str
     blobs: list[Blob]
-    """The source files it changes, before the change."""
+    """The source files it changes: all before the change, then all after it."""
 
 
 @dataclass
@@ -79,15 +81,11 @@ class History:
         found = 0
         for batch in self._batches(commit):
             edits = [one for one in batch if isinstance(one, Edit)]
-            hunks = self._hunks([one.commit for one in edits])
             contents = self.repository.present(blob for one in edits for blob in one.blobs)
             for one in batch:
                 if found == most:
                     return
-                if isinstance(one, Edit):
-                    answer = self._answer(one, list(islice(contents, len(one.blobs))), hunks.get(one.commit))
-                else:
-                    answer = one
+                answer = self._answer(one, list(islice(contents, len(one.blobs)))) if isinstance(one, Edit) else one
                 if isinstance(answer, Change):
                     found += 1
                     yield answer
@@ -117,8 +115,8 @@ class History:
             one = None
             for field in fields:
                 if one and field.startswith(":"):
-                    _, _, old, _, status = field.split()
-                    one.changed.append((status, next(fields), old))
+                    _, _, old, new, status = field.split()
+                    one.changed.append((status, next(fields), old, new))
                 elif field:
                     if one:
                         yield one
@@ -136,79 +134,44 @@ class History:
         if any(status[0] in "DT" for status, *_ in logged.changed):
             return "renames or removes files"
         language = self.language
-        code = [
-            (status, Blob(path, old, 0, ""))
-            for status, path, old in logged.changed
-            if path.endswith(language.suffixes) and not language.is_test(path)
-        ]
-        edited = [blob for status, blob in code if status == "M"]
+        code = [one for one in logged.changed if one[1].endswith(language.suffixes) and not language.is_test(one[1])]
+        edited = [(path, ids) for status, path, *ids in code if status == "M"]
         if not 1 <= len(code) <= MOST_FILES or not edited:
             return "too few or too many source files"
-        return Edit(logged.commit, logged.parents[0], message, edited)
+        blobs = [Blob(path, ids[at], 0, "") for at in (0, 1) for path, ids in edited]
+        return Edit(logged.commit, logged.parents[0], message, blobs)
 
-    def _hunks(self, commits: Sequence[str]) -> dict[str, list[tuple[str, int, int]]]:
-        """Return each commit's hunks: path, first and last old line; an insertion has the line before it and _INSERTED.
-
-        If the clone lacks files of a commit, that commit and those after it have no entry.
-        """
-        found: dict[str, list[tuple[str, int, int]]] = {commit: [] for commit in commits}
-        commit, path, content = "", "", 0
-        with self.repository.running(
-            "diff-tree", "--stdin", "-r", "-p", "-U0", "--no-color", "--no-ext-diff", "--",
-            *(f"*{suffix}" for suffix in self.language.suffixes), asked=commits,
-        ) as process:  # fmt: skip
-            assert process.stdout
-            for raw in process.stdout:
-                if content:
-                    content -= not raw.startswith(b"\\")
-                    continue
-                line = raw.decode("utf-8", "surrogateescape").rstrip("\n")
-                if line in commits:
-                    commit = line
-                elif line.startswith("--- "):
-                    path = line.removeprefix("--- ").removeprefix("a/").rstrip("\t")
-                elif hunk := _HUNK.match(line):
-                    start, old, new = int(hunk[1]), int(hunk[2] or 1), int(hunk[3] or 1)
-                    content = old + new
-                    found[commit].append((path, start, start + old - 1 if old else _INSERTED))
-            if process.wait():
-                for missed in commits[commits.index(commit) if commit else 0 :]:
-                    del found[missed]
-        return found
-
-    def _answer(
-        self, edit: Edit, contents: Sequence[tuple[Blob, bytes | None]], hunks: Sequence[tuple[str, int, int]] | None
-    ) -> Change | str:
-        files = [(blob.path, text) for blob, text in contents if text is not None and len(text) <= LARGEST_SOURCE]
-        if hunks is None or any(text is None for _, text in contents):
+    def _answer(self, edit: Edit, contents: Sequence[tuple[Blob, bytes | None]]) -> Change | str:
+        sources = [Source(blob.path, text) for blob, text in contents if text is not None]
+        if len(sources) < len(contents):
             return "in files whose content is not in the clone"
-        index = build(self.language, [Source(*one) for one in files], mentions=False)
-        if len(index.files) != len(contents):
-            return "in files that cannot be parsed"
-        answer = set()
-        starts = [list(accumulate(map(len, text.splitlines(keepends=True)), initial=0)) for text in index.texts]
-        numbers = {path: number for number, path in enumerate(index.files)}
-        for path, first, last in hunks:
-            if path not in numbers:
-                continue
-            number = numbers[path]
-            text = index.texts[number]
-            lines = [(first, first + 1)] if last == _INSERTED else [(line, line) for line in range(first, last + 1)]
-            for line, after in lines:
-                item = index.item_at(number, _offset(text, starts[number], line))
-                # What is inserted between two items changes neither of them.
-                if line != after and item != index.item_at(number, _offset(text, starts[number], after)):
-                    continue
-                if item is not None and item != TOP_LEVEL:
-                    symbol = index.symbols[item]
-                    answer.add((index.files[number], symbol.qualified, symbol.kind))
-        answer = {(path, name, kind) for path, name, kind in answer if kind in FUNCTIONS}
-        if not FEWEST_CHANGED <= len(answer) <= MOST_ITEMS:
+        old, new = sources[: len(sources) // 2], sources[len(sources) // 2 :]
+        index = self._index(old)
+        # Most commits touch too few functions, which shows before the new files are parsed.
+        content = {path: text + _END for path, text, _ in new}
+        touched = {
+            item: parts
+            for item, parts in _functions(index).items()
+            if any(text + after not in content[item[0]] for text, after in parts)
+        }
+        if len(index.files) == len(old) and len(touched) < FEWEST_CHANGED:
             return "too few or too many functions"
-        if any(names_part(edit.message, part) for path, name, _ in answer for part in (*name.split("."), _stem(path))):
+        changed = self._index(new)
+        if len(index.files) < len(old) or len(changed.files) < len(new):
+            return "in files that cannot be parsed"
+        then = _functions(changed)
+        edits = {item: lines for item, parts in touched.items() if (lines := _changed(parts, then.get(item, [])))}
+        if not FEWEST_CHANGED <= len(edits) <= MOST_ITEMS:
+            return "too few or too many functions"
+        if any(names_part(edit.message, part) for path, name in edits for part in (*name.split("."), _stem(path))):
             return "the message names the answer"
-        items = tuple(sorted(f"{path}: {name}" for path, name, _ in answer))
+        if not all(is_about(edit.message, f"{name}\n{lines}") for (_, name), lines in edits.items()):
+            return "the message does not lead to the answer"
+        items = tuple(sorted(f"{path}: {name}" for path, name in edits))
         return Change(edit.commit, edit.parent, edit.message, items, index.defined_names())
+
+    def _index(self, sources: Sequence[Source]) -> Index:
+        return build(self.language, [one for one in sources if len(one.text) <= LARGEST_SOURCE], mentions=False)
 
 
 class Greps:
@@ -260,12 +223,31 @@ def _split(stream: IO[bytes]) -> Iterator[bytes]:
     yield b"".join(held)
 
 
-def _offset(text: bytes, starts: list[int], line: int) -> int:
-    """Return the offset of a line's text, after its indentation."""
-    if line >= len(starts):
-        return max(0, len(text) - 1)
-    content = text[starts[line - 1] : starts[line]].rstrip()
-    return starts[line - 1] + len(content) - len(content.lstrip())
+def _functions(index: Index) -> dict[tuple[str, str], list[tuple[bytes, bytes]]]:
+    """Return the text of each function by path and name, and what follows up to the next line; a pair per overload."""
+    found: dict[tuple[str, str], list[tuple[bytes, bytes]]] = defaultdict(list)
+    texts = [text + _END for text in index.texts]
+    for symbol in index.symbols:
+        for one in (index.definitions[number] for number in symbol.definitions if symbol.kind in FUNCTIONS):
+            after = _FOLLOWING.match(texts[symbol.file], one.end)
+            assert after
+            part = texts[symbol.file][one.start : one.end], after[0]
+            found[index.files[symbol.file], symbol.qualified].append(part)
+    return found
+
+
+def _changed(before: list[tuple[bytes, bytes]], after: list[tuple[bytes, bytes]]) -> str:
+    """Return the lines that only one version of a function has, or "" if only blanks and comments differ."""
+    old, new = _code(before), _code(after)
+    if "".join("".join(old).split()) == "".join("".join(new).split()):
+        return ""
+    return "\n".join((Counter(old) - Counter(new)) + (Counter(new) - Counter(old))) or "\n".join(old)
+
+
+def _code(parts: list[tuple[bytes, bytes]]) -> list[str]:
+    """Return lines of code, without indentation, comments and docstrings."""
+    text = _COMMENT.sub("", b"\n".join(text for text, _ in parts).decode("utf-8", "replace"))
+    return [line.strip() for line in text.splitlines()]
 
 
 def _stem(path: str) -> str:

@@ -6,19 +6,9 @@ import re
 
 FEWEST_WORDS, FEWEST_IN_SUBJECT, MOST_LINES = 6, 4, 25
 """A message with fewer words, or a subject with fewer, states no purpose; one with more lines states several."""
+STEM, SHORTEST_STEM = 5, 4
+"""Letters of a word that are looked for in the code, to find it in another form, and the fewest that tell something."""
 
-# Words in subjects that show something other than a fix or a feature; the first group only at the beginning.
-_OTHER = re.compile(
-    r"^\W*(tests?|docs?|chore|ci|build|style|release|prepare|bump|version|merge|revert|typo|lint|format(ting)?|"
-    r"refactor\w*|cleanup|rename\w*|changelog|deps|wip|fixup|squash|update (dep|change|version|read)\w*)\b|"
-    r"\b(typos?|rename[sd]?|renaming|move[sd]?|refactor\w*|clean[- ]?up|reformat\w*|whitespace|comments?|readme|"
-    r"changelog|documentation|docs?|docstrings?|tests?|merge[sd]?|reverts?|bump|lint\w*|pylint|pyright|flake8|ruff|eslint|clippy|mypy|deprecat\w*|"
-    # These say what kind of change it is, and neither what changes nor where.
-    r"(micro-?)?optimi[sz]\w+|(invalid|broken|dead) links?|follow-?ups?|nits?|polish\w*|tid(y|ies)|cosmetic\w*|"
-    r"housekeeping|minor|"
-    r"versions?|release|copyright|spelling|CI|javadocs?|upgrade[sd]?|dependenc\w+|various|misc\w*|several)\b",
-    re.IGNORECASE,
-)
 _TRAILER = re.compile(
     r"^(signed-off-by|co-authored-by|reviewed-by|change-id|pr-url|cc|git-svn-id|refs?|closes|fixes|see)\b.*$",
     re.I | re.M,
@@ -60,14 +50,12 @@ def why_unfit(message: str, whole: str) -> str:
         whole: the original message.
     """
     subject = message.partition("\n")[0]
-    if _OTHER.search(subject):
-        return "tests, documents, chores and the like"
     if len(_WORD.findall(message)) < FEWEST_WORDS or len(_WORD.findall(subject)) < FEWEST_IN_SUBJECT:
         return "too short a message"
     if _LEANING.search(whole) or message.endswith(":"):
         return "cannot be understood without its issue"
     lines = message.count("\n") + 1
-    if lines > MOST_LINES or len(_SECOND_PURPOSE.findall(message)) > 1 or re.search(r"\band\b|;|\+|&", subject):
+    if lines > MOST_LINES or len(_SECOND_PURPOSE.findall(message)) > 1:
         return "more than one purpose"
     if any(ord(char) > 0x2FF for char in subject) or "```" in message:
         return "not plain English"
@@ -83,6 +71,13 @@ def names_part(message: str, part: str) -> bool:
     return (
         any(len(word) > 4 and len(name) > 4 and (word in name or name in word) for word in codes) or f"{name}(" in low
     )
+
+
+def is_about(message: str, text: str) -> bool:
+    """Return whether a word of a message begins a word of a text or stands in it, as far as its first letters."""
+    low = text.lower()
+    stems = {word.lower().removesuffix("s")[:STEM] for word in words_to_grep(message)}
+    return any(stem in low for stem in stems if len(stem) >= SHORTEST_STEM)
 
 
 def words_to_grep(message: str) -> set[str]:

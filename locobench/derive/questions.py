@@ -16,9 +16,8 @@ LISTING = 0.3
 """Highest F1 that an answer listing everything may reach."""
 CONTROL_SHARE = 0.25
 """Control questions per hard question: enough to reveal a difference that should not exist."""
-_TYPE_WORDS = dict.fromkeys(("go", "rust", "c", "java", "csharp", "php"), "type")
-"""Languages in which not all types are classes."""
-_TARGET_WORDS = {"constant": "constant", "type": "type", "class": "class", "method": "method"}
+_ALL_CLASSES = ("python", "javascript", "typescript")
+"""Languages in which every type that is declared like a class is one."""
 
 
 class Question(NamedTuple):
@@ -96,9 +95,9 @@ def phrase(finding: Finding, language: Language) -> Question:
     name = finding.extra.get("type") or finding.target.partition(": ")[2] or finding.target
     path = finding.target.partition(": ")[0]
     member = finding.extra.get("member", "")
-    word = _TARGET_WORDS.get(finding.target_kind, "function")
-    if finding.target_kind == "class":
-        word = _TYPE_WORDS.get(language.name, "class")
+    word = finding.target_kind
+    if word == "class" and language.name not in _ALL_CLASSES:
+        word = "type"
     target = f"the {word} `{name}` (`{path}`)"
     steps = f"in up to {finding.depth} steps" if finding.depth else "in any number of steps"
     kind = finding.kind
@@ -119,7 +118,7 @@ def phrase(finding: Finding, language: Language) -> Question:
     elif kind == "importers":
         title = f"Which files import `{path}`, directly or not?"
         first = f"Which files import `{path}`, directly or through other files that they import?"
-        more = [_IMPORT_RULES[language.name], f"`{path}` itself is not part of the answer."]
+        more = [_IMPORT_RULES.get(language.name, _SCRIPT_IMPORTS), f"`{path}` itself is not part of the answer."]
     elif kind == "subtypes":
         title = f"What are the subtypes of `{name}`?"
         first = f"Which types are subtypes of {target}, directly or through other types of this code base?"
@@ -200,13 +199,14 @@ def _use_rules(name: str, word: str, language: Language) -> list[str]:
     ]
 
 
+_SCRIPT_IMPORTS = (
+    "A file imports another one where an import or export statement, `require(…)` or `import(…)`, wherever it stands,"
+    " names it."
+)
 _IMPORT_RULES = {
     "python": "A file imports another one where an import statement, wherever it stands, names that module or takes a"
     " name out of it. That Python also runs the `__init__.py` of the packages above does not count.",
-    "javascript": "A file imports another one where an import or export statement, `require(…)` or `import(…)`,"
-    " wherever it stands, names it.",
-    "typescript": "A file imports another one where an import or export statement, `require(…)` or `import(…)`,"
-    " wherever it stands, names it. Imports of types and `declare module` count.",
+    "typescript": f"{_SCRIPT_IMPORTS} Imports of types and `declare module` count.",
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,8 +16,6 @@ class Choice:
     """The user's choices."""
 
     revision: str = "HEAD"
-    languages: Sequence[str] = ()
-    """Languages to look at; all if empty."""
     max_questions: int = 60
     """Most hard questions about the structure, per repository and language."""
     history: int = 15

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -18,7 +19,7 @@ from locobench.derive.finding import Finding
 from locobench.derive.history import Change, Greps, History
 from locobench.derive.kinds import AGREEMENT, CHANGED_FUNCTIONS, FEWEST_FILES, HARD, KINDS, STRUCTURE
 from locobench.derive.report import Choice, LanguageReport, Report
-from locobench.derive.resolve.indexers import Indexes
+from locobench.derive.resolve.indexers import make_index
 from locobench.derive.resolve.resolver import Resolver
 from locobench.derive.resolve.strict import Strict
 from locobench.derive.structure import Structure
@@ -76,16 +77,16 @@ class _Deriver:
         self.repository, self.domain, self.choice = repository, domain, choice
         self.folder, self.watch = folder, watch
         self.numbers: Counter[str] = Counter()
-        self.root = repository.name.replace("/", "_")
 
     def run(self) -> Report:
         """Derive the questions."""
-        tree = self.repository.tree(self.repository.commit(self.choice.revision))
-        with Indexes(self.repository, tree) as self.indexes:
-            return self._report(tree)
+        with tempfile.TemporaryDirectory(prefix="scip-", ignore_cleanup_errors=True) as folder:
+            self.indexes = Path(folder)
+            return self._report()
 
-    def _report(self, tree: Tree) -> Report:
+    def _report(self) -> Report:
         repository, choice = self.repository, self.choice
+        tree = repository.tree(repository.commit(choice.revision))
         found, unknown = scopes(tree)
         report = Report(repository.name, tree.commit, unknown=unknown)
         if tree.submodules:
@@ -95,7 +96,7 @@ class _Deriver:
             if lost == len(tree.blobs):
                 raise InputError(f"{repository.folder}: {said}")
             report.notes.append(said)
-        wanted = [scope for name, scope in sorted(found.items()) if not choice.languages or name in choice.languages]
+        wanted = [scope for _, scope in sorted(found.items())]
         if choice.together and (others := [one.language.title for one in wanted if not one.language.packaged]):
             report.notes.append(f"--together cannot tell packages apart in {', '.join(others)}; left out")
             wanted = [one for one in wanted if one.language.packaged]
@@ -119,7 +120,7 @@ class _Deriver:
         index = build(language, files, together=self.choice.together)
         own.left_out += index.left_out
         own.files, own.symbols = len(index.files), len(index.symbols)
-        structure = Structure(index, self._resolver(index, own))
+        structure = Structure(index, self._resolver(index, tree, own))
         chosen, own.reasons = questions.choose(structure.findings(), _listings(index), self.choice.max_questions)
         own.reasons += structure.reasons
         if all(KINDS[one.kind].control for one in chosen):
@@ -129,18 +130,16 @@ class _Deriver:
         for one in chosen:
             self._ask(report, project, questions.phrase(one, language), one, names)
 
-    def _resolver(self, index: Index, own: LanguageReport) -> Resolver:
+    def _resolver(self, index: Index, tree: Tree, own: LanguageReport) -> Resolver:
         if not self.choice.scip:
-            return Strict(index)
-        path, own.index = self.indexes.index(own.language)
-        if path is None:
             return Strict(index)
         from locobench.derive.resolve.scip import read_index
 
         try:
+            path, own.index = make_index(own.language, self.repository, tree, self.indexes)
             return read_index(path, index)
         except InputError as error:
-            own.index = f"its index cannot be used: {error}"
+            own.index = str(error)
             return Strict(index)
 
     def _history(self, scope: Scope, commit: str, report: Report, own: LanguageReport) -> None:
@@ -177,15 +176,10 @@ class _Deriver:
         self.numbers[language.name] += 1
         project_id = f"{language.name}_{self.domain}_{complexity}_{self.numbers[language.name]:03d}"
         facts = {
-            "specification": {
-                "unique_id": project_id, "name": self.repository.name, "description": "", "domain": self.domain,
-                "complexity": complexity, "language": language.name,
-            },
+            "specification": {"unique_id": project_id, "name": self.repository.name, "language": language.name},
             "commit": tree.commit,
-            "files": [{"path": f"{self.root}/{path}", "type": "source"} for path in files],
-            "generated_stats": {"files_count": len(files), "lines_count": lines},
-        }  # fmt: skip
-        self.folder.add_project(project_id, self.root, self.repository, tree, facts)
+        }
+        self.folder.add_project(project_id, self.repository.name, self.repository, tree, facts)
         characters = sum(len(text.decode("utf-8", "replace")) for text in contents)
         return _Project(project_id, language, files, characters)
 
@@ -223,7 +217,7 @@ class _Deriver:
             "difficulty": UNKNOWN,
             "title": question.title,
             "description": question.description,
-            "context_files": [f"{self.root}/{path}" for path in project.files],
+            "context_files": [f"{self.repository.name}/{path}" for path in project.files],
             "context_length": project.characters,
             "task_prompt": question.prompt,
             "expected_approach": "",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 
 from locobench.derive.code.index import Index
-from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, Receiver, Role
+from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, TYPES, Receiver, Role
 from locobench.derive.finding import Finding
 from locobench.derive.grep import Grep
 from locobench.derive.kinds import FEWEST_FILES, FEWEST_ITEMS, MOST_ITEMS
@@ -37,23 +37,22 @@ class Structure:
     def findings(self) -> Iterator[Finding]:
         """Yield every valid question; a target may have several."""
         for number, symbol in enumerate(self.index.symbols):
-            if symbol.kind in ("container", "mixed", "constructor"):
+            if symbol.kind in ("container", "mixed", "constructor", "macro"):
                 continue
-            if symbol.kind in ("class", "type") and self.index.language.subtypes:
+            if symbol.kind in TYPES:
                 yield from filter(None, self._of_subtypes(number))
             try:
                 direct = self.resolver.users(number)
             except Unclear as reason:
                 self.reasons[str(reason)] += 1
                 continue
-            if symbol.kind in ("class", "type") and not self.index.language.classes:
-                continue
             if self._is_private_label(number, direct):
                 self.reasons["a string that one file uses"] += 1
                 continue
             yield from filter(None, self._of_users(number, direct))
-        if self.index.language.imports:
-            yield from self._of_imports()
+        graph = modules_of(self.index)
+        if isinstance(graph, FileModules):
+            yield from self._of_imports(graph)
 
     def _is_private_label(self, number: int, direct: frozenset[Item]) -> bool:
         """Return whether a symbol is a string constant that only its own file uses: a mere label."""
@@ -64,41 +63,32 @@ class Structure:
         return is_string(text[one.name_start + len(symbol.name.encode()) : one.end])
 
     def _of_users(self, number: int, direct: frozenset[Item]) -> Iterator[Finding | None]:
-        kind = self.index.symbols[number].kind
-        control = {"class": "class_users", "type": "class_users", "constant": "constant_users"}.get(
-            kind, "direct_users"
-        )
+        name, kind = self.index.symbols[number].name, self.index.symbols[number].kind
+        control = {"class": "class_users", "type": "class_users", "constant": "constant_users"}
         grep = partial(self._grep.items, number)
-        name = self.index.symbols[number].name
-        yield self._finding(control, number, 1, direct, grep, [name])
-        found = set(direct)
-        front = self._expandable(direct)
-        expanded = [name]
-        depth = 1
-        makes_value = self._makes_value(name, direct)
-        while front and not makes_value:
-            depth += 1
+        yield self._finding(control.get(kind, "direct_users"), number, 1, direct, grep, [name])
+        found, fresh, depth = set(direct), set(direct), 1
+        asked, words = [name], [name]
+        while not any(self._makes_value(word, fresh) for word in words):
+            front = self._expandable(fresh)
             try:
                 reached = {item for one in front for item in self.users_of(one)}
             except Unclear:
-                break
-            expanded += [self._word_of(one) for one in front]
+                return
+            words = [self._word_of(one) for one in front]
+            asked += words
             fresh = {item for item in reached - found if not self.index.is_inside(item.symbol, number)}
             if not fresh:
                 # Nothing new, so the answer is complete.
-                if depth > 2:
-                    yield self._finding("all_users", number, 0, found, grep, expanded)
-                break
+                if depth > 1:
+                    yield self._finding("all_users", number, 0, found, grep, asked)
+                return
+            depth += 1
             found |= fresh
             if depth in (2, 3):
-                yield self._finding("users_in_steps", number, depth, found, grep, expanded)
-            makes_value = any(self._makes_value(self._word_of(one), fresh) for one in front)
-            front = self._expandable(fresh)
+                yield self._finding("users_in_steps", number, depth, found, grep, asked)
             if len(found) > 4 * MOST_ITEMS:
-                break
-        else:
-            if depth > 1 and not makes_value:
-                yield self._finding("all_users", number, 0, found, grep, expanded)
+                return
 
     def _makes_value(self, name: str, users: Iterable[Item]) -> bool:
         """Return whether a file's top level makes a value with `name`: `const page = wrap(view)`.
@@ -136,7 +126,7 @@ class Structure:
         """Return whether the text of a class mentions its name: whether that uses its constructor, readers differ."""
         index = self.index
         return any(
-            index.role[row] not in (Role.DEFINITION, Role.IGNORED)
+            index.role[row] != Role.DEFINITION
             and (item := index.item_of(index.scope[row])) is not None
             and index.is_inside(item, owner)
             for row in index.mentions(index.symbols[owner].name)
@@ -196,55 +186,46 @@ class Structure:
 
     def _is_plain(self, method: int, below: set[int], found: set[int]) -> bool:
         """Return whether exactly the methods in `below` override a method in the types in `found`."""
-        index, one = self.index, self.index.symbols[method]
-        heads = [head for number in (method, *below) if (head := self._head(number))]
-        if len(heads) <= len(below) or one.name.startswith(("__", "#")):
+        index, name = self.index, self.index.symbols[method].name
+        heads = [self._head(number) for number in (method, *sorted(below))]
+        if name.startswith(("__", "#")):
             return False
         overloads = index.language.name in ("java", "csharp")
-        if any(re.search(r"\b(private|static)\b" if overloads else r"\bprivate\b", head) for head, _ in heads):
-            return False
-        # Where methods of one name may differ in their parameters, another signature overrides nothing.
-        if overloads and any(
-            not re.search(r"@Override\b|\boverride\b", head) and parameters != heads[0][1]
-            for head, parameters in heads[1:]
-        ):
-            return False
-        for row in index.mentions(one.name):
-            if index.role[row] in (Role.REFERENCE, Role.IMPORT, Role.DECLARATION, Role.IGNORED):
-                continue
-            scope, receiver = index.scope[row], index.receiver[row] - Receiver.FIRST_NAME
-            inner = index.definitions[scope] if scope >= 0 else None
-            if index.role[row] == Role.DEFINITION and any(
-                index.definitions[number].name_start == index.start[row] for n in (method, *below)
-                for number in index.symbols[n].definitions if index.symbols[n].file == index.file[row]
-            ):  # fmt: skip
-                continue
-            names = {index.symbols[number].name for number in found}
-            if receiver >= 0 and index.names[receiver] in names:
+        for head in heads:
+            if head is None or re.search(r"\b(private|static)\b" if overloads else r"\bprivate\b", head[0]):
                 return False
-            inside = any(around.symbol in found for around in index.around(scope))
-            if inside and (index.receiver[row] != Receiver.NONE or (inner and inner.kind not in FUNCTIONS)):
+            # Where methods of one name may differ in their parameters, another signature overrides nothing.
+            is_marked = head is heads[0] or re.search(r"@Override\b|\boverride\b", head[0])
+            if overloads and not is_marked and heads[0] and head[1] != heads[0][1]:
                 return False
-        return not any(self._takes_in(number, one.name) for number in found)
+        own = {place for number in (method, *below) for place in index.places(number)}
+        names = {index.symbols[number].name for number in found}
+        for row in index.mentions(name):
+            role, receiver, scope = index.role[row], index.receiver[row], index.scope[row]
+            if role in (Role.REFERENCE, Role.IMPORT, Role.DECLARATION) or (
+                role == Role.DEFINITION and (index.file[row], index.start[row]) in own
+            ):
+                continue
+            if receiver >= Receiver.FIRST_NAME and index.names[receiver - Receiver.FIRST_NAME] in names:
+                return False
+            is_in_function = scope < 0 or index.definitions[scope].kind in FUNCTIONS
+            if (receiver != Receiver.NONE or not is_in_function) and any(
+                around.symbol in found for around in index.around(scope)
+            ):
+                return False
+        return not any(self._takes_in(number, name) for number in found)
 
     def _takes_in(self, number: int, member: str) -> bool:
         """Return whether a PHP class takes a method from a trait, which makes it the class's own."""
         index, symbol = self.index, self.index.symbols[number]
         if index.language.name != "php":
             return False
-        owners = {
-            index.symbols[index.symbols[n].owner].name for n in self._methods[member] if index.symbols[n].owner >= 0
-        }
-        text = b"".join(
-            index.texts[symbol.file][one.start : one.end]
-            for one in map(index.definitions.__getitem__, symbol.definitions)
-        )
-        known = {one.name for one in index.symbols}
-        uses = re.findall(rb"^\s+use\s+([^;{]+)", text, re.MULTILINE)
-        traits = {
-            name.strip().rpartition("\\")[2] for use in uses for name in use.decode("utf-8", "replace").split(",")
-        }
-        return bool(traits & owners) or not traits <= known
+        owners = {index.symbols[owner].name for n in self._methods[member] if (owner := index.symbols[n].owner) >= 0}
+        parts = (index.definitions[one] for one in symbol.definitions)
+        text = b"".join(index.texts[symbol.file][one.start : one.end] for one in parts).decode("utf-8", "replace")
+        uses = re.findall(r"^\s+use\s+([^;{]+)", text, re.MULTILINE)
+        traits = {name.strip().rpartition("\\")[2] for use in uses for name in use.split(",")}
+        return bool(traits & owners) or not traits <= {one.name for one in index.symbols}
 
     def _head(self, number: int) -> tuple[str, str] | None:
         """Return what stands before a method's name and its parameters, or None if it is defined more than once."""
@@ -263,9 +244,8 @@ class Structure:
         rows = self._methods.get(name, ())
         return {self._item(number) for number in rows if number != other}
 
-    def _of_imports(self) -> Iterator[Finding]:
-        index, graph = self.index, modules_of(self.index)
-        assert isinstance(graph, FileModules)
+    def _of_imports(self, graph: FileModules) -> Iterator[Finding]:
+        index = self.index
         murky = {file for file in range(len(index.files)) if graph.is_murky(file)}
         for file, path in enumerate(index.files):
             found = graph.all_importers(file)

@@ -128,7 +128,7 @@ def test_a_language_of_derive_is_a_row_its_queries_and_its_names(checkout: Check
     checkout.add("templates/environment/languages.toml", '\n[arkts]\npackages = ["nodejs"]\ncheck = "node --version"\n')
     row = """        Language(
             "arkts", "ArkTS", (".ets",), {"": ("tree_sitter_typescript", "language_typescript")},
-            _FOLDERS, _THIS, "import", constructor="constructor", shared="script",
+            _FOLDERS, _THIS, constructor="constructor", shared="script",
         ),
 """
     checkout.insert(

@@ -40,7 +40,7 @@ def rows(repository: Path, folder: Path, rounds: int, seconds: float, megabytes:
 
     def derive(*more: object) -> Run:
         shutil.rmtree(output, ignore_errors=True)
-        command = ("derive_scenarios.py", repository, "--output_dir", output, "--languages", "python", "--quiet")
+        command = ("derive_scenarios.py", repository, "--output_dir", output, "--quiet")
         return measure([sys.executable, *command, *more])
 
     found = take_turns(

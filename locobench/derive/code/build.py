@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from locobench.derive.code.index import Index
 from locobench.derive.code.languages import Language
-from locobench.derive.code.reader import WORD, Reader
+from locobench.derive.code.reader import Reader
 from locobench.derive.code.rows import TYPES, Symbol
 from locobench.derive.code.scope import MANIFESTS, Source
 
@@ -31,22 +31,16 @@ def build(
             index.manifests[path] = text
             continue
         if left_out:
-            _muddy(index, text)
+            index.muddy(text)
             continue
         tree = language.parser(path).parse(language.readable(text))
         if tree.root_node.has_error:
-            fenced = text.lstrip().startswith(b"```")
-            index.left_out["wrapped in a Markdown fence" if fenced else "with parse errors"] += 1
-            _muddy(index, text)
+            index.left_out["with parse errors"] += 1
+            index.muddy(text)
             continue
         Reader(index, path, text, tree.root_node).read(mentions=mentions)
     _finish(index)
     return index
-
-
-def _muddy(index: Index, text: bytes) -> None:
-    """Note the names in a file that is not analysed: each may be used or defined in it."""
-    index.murky |= {word.decode("ascii") for word in {found[0] for found in WORD.finditer(text)}}
 
 
 def _finish(index: Index) -> None:

@@ -91,7 +91,7 @@ def _script(statement: str) -> Iterator[ImportedName]:
         if found is None:
             return
         module, own = found[found.re.groups] or "", found["kind"] == "export"
-        if found["default"] and found["default"] not in ("from",):
+        if found["default"] and found["default"] != "from":
             yield module, DEFAULT, found["default"]
         if found["all"]:
             yield module, WHOLE, found["all"]
@@ -103,20 +103,16 @@ def _script(statement: str) -> Iterator[ImportedName]:
             yield module, EFFECT, ""
     elif found := _CALLED.search(text):
         yield from _parse_call(found["left"] or "", found["how"], found[3], found["rest"].strip().rstrip(";"))
-    elif found := re.search(r"\(\s*" + _QUOTED, text):
-        yield found[1], OTHER, ""
 
 
 def _parse_call(left: str, how: str, module: str, rest: str) -> Iterator[ImportedName]:
     """Yield what `left = require(module) rest` takes."""
-    if not left:
-        yield module, OTHER, ""
-    elif left.startswith("{") and not rest:
+    if left.startswith("{") and not rest:
         for name, local in _LISTED.findall(left):
             yield module, name, local or name
-    elif not rest:
+    elif left and not rest:
         yield module, VALUE if how == "require" else WHOLE, left
-    elif found := re.fullmatch(r"\.([\w$]+)", rest):
+    elif left and (found := re.fullmatch(r"\.([\w$]+)", rest)):
         yield module, found[1], left
     else:
         yield module, OTHER, left
@@ -125,10 +121,7 @@ def _parse_call(left: str, how: str, module: str, rest: str) -> Iterator[Importe
 def _go(statement: str) -> Iterator[ImportedName]:
     text = re.sub(r"//[^\n]*|/\*.*?\*/", " ", statement, flags=re.DOTALL)
     for name, path in re.findall(r'(?:([\w.]+)\s+)?["`]([^"`]+)["`]', text):
-        if name == ".":
-            yield path, EVERYTHING, ""
-        else:
-            yield path, WHOLE, "" if name == "import" else name
+        yield path, EVERYTHING if name == "." else WHOLE, "" if name in (".", "import") else name
 
 
 def _java(statement: str) -> Iterator[ImportedName]:

@@ -5,6 +5,7 @@ It records where a mention is, in whose text and behind which receiver. `strict`
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_right
 from collections import Counter
@@ -13,7 +14,9 @@ from dataclasses import dataclass, field
 
 from locobench.derive.code.imports import Import
 from locobench.derive.code.languages import Language
-from locobench.derive.code.rows import FUNCTIONS, NOWHERE, TOP_LEVEL, TYPES, Definition, Symbol
+from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, Definition, Symbol
+
+_WORD = re.compile(rb"[A-Za-z_$][A-Za-z0-9_$]*")
 
 
 @dataclass
@@ -48,13 +51,17 @@ class Index:
     role: array[int] = field(default_factory=lambda: array("B"))
     receiver: array[int] = field(default_factory=lambda: array("I"))
     scope: array[int] = field(default_factory=lambda: array("i"))
-    """Number of the innermost enclosing definition, or TOP_LEVEL or NOWHERE."""
+    """Number of the innermost enclosing definition, or TOP_LEVEL."""
     rows: dict[int, list[int]] = field(default_factory=dict)
     """Name -> rows of its mentions, for names defined in these files."""
 
     def home(self, path: str) -> str:
         """Return the repository that a file belongs to: a top folder, or "" if there is only one repository."""
         return path.partition("/")[0] if self.together else ""
+
+    def muddy(self, text: bytes) -> None:
+        """Note the names in code that is not analysed: each may be used or defined in it."""
+        self.murky |= {word.decode("ascii") for word in {found[0] for found in _WORD.finditer(text)}}
 
     def name_id(self, name: str) -> int:
         """Return a name's number; a new name gets a new one."""
@@ -73,23 +80,23 @@ class Index:
         """Return the rows of a name's mentions."""
         return self.rows.get(self.name_ids.get(name, -1), [])
 
+    def places(self, symbol: int) -> set[tuple[int, int]]:
+        """Return where a symbol's definitions have its name: file and offset."""
+        one = self.symbols[symbol]
+        return {(one.file, self.definitions[number].name_start) for number in one.definitions}
+
     def item_at(self, file: int, offset: int) -> int | None:
         """Return the symbol whose text contains an offset, or TOP_LEVEL, or None if it is unknown."""
         return self.item_of(self.innermost(file, offset))
 
     def item_of(self, definition: int) -> int | None:
         """Return the item that a definition's text belongs to: the outermost function, else the innermost class."""
-        if definition == NOWHERE:
-            return None
-        found = TOP_LEVEL
+        found: int | None = TOP_LEVEL
         for one in reversed([*self.around(definition)]):
             if one.kind in FUNCTIONS:
                 return one.symbol if one.symbol >= 0 else None
-            if one.kind in TYPES or one.kind == "container":
-                found = one.symbol
-            elif one.kind == "nested":
-                found = NOWHERE
-        return None if found == NOWHERE else found
+            found = None if one.kind == "nested" else one.symbol
+        return found
 
     def around(self, definition: int) -> Iterator[Definition]:
         """Yield a definition and those that enclose it, from the inside out."""

@@ -10,15 +10,12 @@ import re
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Literal
 
 from tree_sitter import Language as Grammar
 from tree_sitter import Parser, Query
 
 QUERIES = Path(__file__).parent / "queries"
 LIBRARY_NAMES = Path(__file__).parent / "names"
-
-Visibility = Literal["import", "folder", "anywhere"]
 
 
 @dataclass(frozen=True)
@@ -35,8 +32,6 @@ class Language:
     """Regular expression that matches the paths of tests."""
     selves: frozenset[str]
     """Receivers that mean the object itself or its class."""
-    visibility: Visibility
-    """Where a name from another file can be used bare: after an import, in the same folder, or anywhere."""
     implicit_self: bool = False
     """Whether a bare name can be a method of the enclosing class."""
     called: bool = False
@@ -45,12 +40,6 @@ class Language:
     """The name of all constructors, if it is not the class's name."""
     special: str = r"$^"
     """Regular expression for functions that are used without being named."""
-    imports: bool = False
-    """Whether a file's imports name files."""
-    classes: bool = True
-    """Whether types can be targets, because a name identifies a type."""
-    subtypes: bool = True
-    """Whether a type names its supertypes."""
     packaged: bool = False
     """Whether manifests tell which repository an import of a package leads to."""
     blank: str = ""
@@ -104,57 +93,53 @@ LANGUAGES = {
         Language(
             "python", "Python", (".py",), {"": ("tree_sitter_python", "language")},
             _FOLDERS + r"|/(test_[^/]*|[^/]*_test|conftest)\.py$",
-            frozenset({"self", "cls"}), "import",
-            constructor="__init__", special=r"__\w+__", imports=True, packaged=True,
+            frozenset({"self", "cls"}),
+            constructor="__init__", special=r"__\w+__", packaged=True,
         ),
         Language(
             "javascript", "JavaScript", (".js", ".mjs", ".cjs", ".jsx"),
             {"": ("tree_sitter_javascript", "language")},
             _FOLDERS + r"|[._-](test|spec)\.[mc]?jsx?$",
-            _THIS, "import", constructor="constructor", special=r"toString|toJSON|valueOf|inspect", imports=True,
-            shared="script",
+            _THIS, constructor="constructor", special=r"toString|toJSON|valueOf|inspect", shared="script",
         ),
         Language(
             "typescript", "TypeScript", (".ts", ".tsx", ".mts", ".cts"),
             {".tsx": ("tree_sitter_typescript", "language_tsx"), "": ("tree_sitter_typescript", "language_typescript")},
             _FOLDERS + r"|[._-](test|spec|test-d|bench)\.[mc]?tsx?$|/runtime-tests/|/[^/]*-tests?/",
-            _THIS, "import", constructor="constructor", special=r"toString|toJSON|valueOf", imports=True,
-            shared="script",
+            _THIS, constructor="constructor", special=r"toString|toJSON|valueOf", shared="script",
         ),
         Language(
             "go", "Go", (".go",), {"": ("tree_sitter_go", "language")},
-            r"_test\.go$|/testdata/", frozenset(), "folder",
-            special=r"main|init|String|Error|Write|Read|Close|Len|Less|Swap|ServeHTTP|(Unm|M)arshal\w+", subtypes=False,
-            packaged=True,
+            r"_test\.go$|/testdata/", frozenset(),
+            special=r"main|init|String|Error|Write|Read|Close|Len|Less|Swap|ServeHTTP|(Unm|M)arshal\w+", packaged=True,
         ),
         Language(
             "java", "Java", (".java",), {"": ("tree_sitter_java", "language")},
             _FOLDERS + r"|/src/[^/]*[tT]est[^/]*/|/[^/]*Tests?\.java$",
-            _THIS, "anywhere", implicit_self=True, called=True,
+            _THIS, implicit_self=True, called=True,
             special=r"main|toString|equals|hashCode|compareTo|clone|finalize|close|run|call|get|accept|apply|iterator",
         ),
         Language(
             "rust", "Rust", (".rs",), {"": ("tree_sitter_rust", "language")},
             _FOLDERS + r"|/tests?\.rs$|_tests?\.rs$",
-            frozenset({"self", "Self"}), "anywhere",
+            frozenset({"self", "Self"}),
             special=r"main|fmt|drop|deref|next|from|into|default|clone|eq|hash|cmp|index|as_ref|from_str",
         ),
         Language(
             "php", "PHP", (".php",), {"": ("tree_sitter_php", "language_php")},
             _FOLDERS + r"|Test\.php$",
-            frozenset({"this", "self", "static"}), "anywhere",
+            frozenset({"this", "self", "static"}),
             constructor="__construct", special=r"__\w+",
         ),
         Language(
             "c", "C", (".c", ".h"), {"": ("tree_sitter_c", "language")},
             _FOLDERS + r"|/(test[^/]*|[^/]*[_-]test|[^/]*[_-]tests)\.[ch]$",
-            frozenset(), "anywhere", special="main", classes=False, subtypes=False,
-            blank=_C_BLANKS,
+            frozenset(), special="main", blank=_C_BLANKS,
         ),
         Language(
             "csharp", "C#", (".cs",), {"": ("tree_sitter_c_sharp", "language")},
             _FOLDERS + r"|/[^/]*Tests?(\.[^/]*)?/|Tests?\.cs$|/[^/]*TestSupport/",
-            frozenset({"this"}), "anywhere", implicit_self=True,
+            frozenset({"this"}), implicit_self=True,
             special="Main|ToString|Equals|GetHashCode|Dispose|GetEnumerator|MoveNext|Invoke",
         ),
     )

@@ -8,16 +8,17 @@ from tree_sitter import Node, QueryCursor
 
 from locobench.derive.code.imports import Import, parse_import
 from locobench.derive.code.index import Index
-from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, Definition, Receiver, Role
+from locobench.derive.code.rows import FUNCTIONS, Definition, Receiver, Role
 
 _LONGEST_IMPORT = 20_000
 """Bytes of an import statement that are read; a longer one is a default export with its whole body."""
-WORD = re.compile(rb"[A-Za-z_$][A-Za-z0-9_$]*")
 # Matched backwards from the mention: `.`, `?.`, `->`, `::` or `\`, then `()`, then a name.
 _RECEIVER = re.compile(rb"\s*(?:\.\??|>-|::|\\)\s*(\)\()?([\w$]*[A-Za-z_$])?")
 _ABOVE = {"csharp": "base", "php": "parent"}
 """What means the supertype, beside `super`."""
 _MEMBER_BYTES = frozenset(b".>:\\")
+_ACCESS = re.compile(rb"(?:^|[^.])\.$|->$|::$|\\$")
+"""The last two bytes before a member's name: no range (`..`), no comparison and no label."""
 
 
 class Reader:
@@ -54,8 +55,7 @@ class Reader:
         for node in (*captured.get("unclear", ()), *variants):
             _cover(paint, node, node, Role.UNCLEAR)
         for node in captured.get("opaque", ()):
-            words = set(WORD.findall(self.text[node.start_byte : node.end_byte]))
-            self.index.murky.update(word.decode("ascii") for word in words)
+            self.index.muddy(self.text[node.start_byte : node.end_byte])
         statements = {node.byte_range: node for node in map(_statement, captured.get("source", ()))}
         for node in statements.values():
             found = parse_import(self.index.language.name, self._text_of(node, most=_LONGEST_IMPORT))
@@ -103,8 +103,6 @@ class Reader:
             if paint[name.start_byte] == Role.IGNORED or (kind == "constant" and paint[name.start_byte] == Role.IMPORT):
                 continue
             other = found.get(key)
-            if other and (other.kind != kind and kind == "constant"):
-                continue
             if other and other.kind == kind and other.end - other.start >= node.end_byte - node.start_byte:
                 continue
             owner = self._text_of(match["owner"][0]).rpartition(".")[2] if "owner" in match else ""
@@ -114,9 +112,7 @@ class Reader:
                 kind, self._text_of(name), self.number, node.start_byte, node.end_byte, name.start_byte,
                 "" if owner in ("exports", "module") else owner,
             )  # fmt: skip
-        starts = {(one.start, one.end) for one in found.values()} | {
-            (one.name_start, one.end) for one in found.values()
-        }
+        starts = {(start, one.end) for one in found.values() for start in (one.start, one.name_start)}
         extra = [node for node in captured.get("nested", ()) if (node.start_byte, node.end_byte) not in starts]
         ends = {one.end for one in found.values() if one.kind in FUNCTIONS}
         extra += [node for node in captured.get("callable", ()) if node.end_byte not in ends]
@@ -161,26 +157,18 @@ class Reader:
         for number in own:
             if definitions[number].kind not in ("nested", "container"):
                 roles[definitions[number].name_start] = Role.DEFINITION
-        scopes = index.by_file[self.number]
-        at, stack = 0, [TOP_LEVEL]
         known: dict[bytes, int] = {}
         rows: list[tuple[int, int, int, int, int]] = []
         for start, end in sorted({node.byte_range for node in captured.get("id", ())}):
             painted = paint[start]
-            if painted == Role.IGNORED:
+            role = painted if painted in (Role.UNCLEAR, Role.IMPORT, Role.IGNORED) else roles.get(start, painted)
+            if role == Role.IGNORED:
                 continue
-            while at < len(scopes) and definitions[scopes[at]].start <= start:
-                while stack[-1] >= 0 and definitions[stack[-1]].end <= definitions[scopes[at]].start:
-                    stack.pop()
-                stack.append(scopes[at])
-                at += 1
-            while stack[-1] >= 0 and definitions[stack[-1]].end <= start:
-                stack.pop()
-            role = painted if painted in (Role.UNCLEAR, Role.IMPORT) else roles.get(start, painted)
             word = text[start:end]
             if word not in known:
                 known[word] = index.name_id(word.decode("utf-8", "replace"))
-            rows.append((known[word], start, role, self._receiver(start, stack[-1]), stack[-1]))
+            scope = index.innermost(self.number, start)
+            rows.append((known[word], start, role, self._receiver(start, scope), scope))
         index.add(self.number, rows)
 
     def _receiver(self, start: int, scope: int) -> int:
@@ -188,15 +176,10 @@ class Reader:
         if near and near[-1] not in _MEMBER_BYTES:
             return Receiver.NONE
         head = _code(self.text[max(0, start - 400) : start])
-        if not head or head[-1] not in _MEMBER_BYTES:
-            return Receiver.NONE
-        if head.endswith(b"..") or (head.endswith(b">") and not head.endswith(b"->")):
-            return Receiver.NONE
-        if head.endswith(b":") and not head.endswith(b"::"):
+        if not _ACCESS.search(head[-2:]):
             return Receiver.NONE
         found = _RECEIVER.match(head[::-1])
-        if found is None:
-            return Receiver.COMPLEX
+        assert found
         called, name = found.groups()
         if name is None:
             # `::name` and `\name` start at the root namespace. The receiver of `).name` and `].name` is unknown.
@@ -208,17 +191,14 @@ class Reader:
         word = name.decode("utf-8", "replace").removeprefix("$")
         # For `a.b.name`, the last name `b` alone could be mistaken for something else.
         around = _code(head[: -found.end()])
-        if word == "super" or word == _ABOVE.get(self.index.language.name):
+        if word in ("super", _ABOVE.get(self.index.language.name)):
             return Receiver.ITSELF
         arrow = self.index.language.name in ("c", "php") and around.endswith(b"->")
         if arrow or (around.endswith(b".") and not around.endswith(b"..")):
             return Receiver.COMPLEX
-        if word in self.index.language.selves or self._is_own_self(word, scope):
+        if word in self.index.language.selves or any(one.own_self == word for one in self.index.around(scope)):
             return Receiver.ITSELF
         return Receiver.FIRST_NAME + self.index.name_id(word)
-
-    def _is_own_self(self, word: str, scope: int) -> bool:
-        return any(one.own_self == word for one in self.index.around(scope))
 
     def _text_of(self, node: Node, *, most: int | None = None) -> str:
         end = node.end_byte if most is None else min(node.end_byte, node.start_byte + most)

@@ -20,8 +20,8 @@ class Receiver:
     NONE, ITSELF, COMPLEX, FIRST_NAME = range(4)
 
 
-# The scope of a mention that is not inside an item.
-TOP_LEVEL, NOWHERE = -1, -2
+TOP_LEVEL = -1
+"""The scope of a mention that is not inside an item."""
 
 FUNCTIONS = frozenset({"function", "method", "constructor"})
 TYPES = frozenset({"class", "type"})
@@ -32,7 +32,7 @@ class Definition:
     """A named definition in one file; every overload and variant of a name is a definition of its own."""
 
     kind: str
-    """function, method, constructor, class, type, constant, container or nested."""
+    """function, method, constructor, class, type, constant, macro, container or nested."""
     name: str
     file: int
     start: int

@@ -7,9 +7,9 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
 from locobench.shared import git
 from locobench.shared.errors import InputError
@@ -24,8 +24,7 @@ MISSING = -1
 _LINK, _SUBMODULE, _PROGRAM = "120000", "160000", "100755"
 
 
-@dataclass(frozen=True, slots=True)
-class Blob:
+class Blob(NamedTuple):
     """A file in a commit."""
 
     path: str
@@ -40,8 +39,7 @@ class Blob:
         return self.mode == _LINK
 
 
-@dataclass(frozen=True)
-class Tree:
+class Tree(NamedTuple):
     """All files and submodules of a commit."""
 
     commit: str
@@ -71,8 +69,8 @@ class Repository:
     @property
     def name(self) -> str:
         """The name of the repository's folder, without `.git`."""
-        name = self.folder.resolve().name
-        return (self.folder.resolve().parent.name if name == ".git" else name).removesuffix(".git") or "repository"
+        named = self.folder.parent if self.folder.name == ".git" else self.folder
+        return named.name.removesuffix(".git") or "repository"
 
     def commit(self, revision: str = "HEAD") -> str:
         """Return the id of a commit.
@@ -117,7 +115,7 @@ class Repository:
                 submodules.append(path)
             else:
                 blobs.append(Blob(path, object_id, int(size) if size.isdigit() else MISSING, mode))
-        return Tree(commit, tuple(sorted(blobs, key=lambda blob: blob.path)), tuple(submodules))
+        return Tree(commit, tuple(sorted(blobs)), tuple(submodules))
 
     def contents(self, blobs: Iterable[Blob]) -> Iterator[tuple[Blob, bytes]]:
         """Yield the blobs with their contents, one in memory at a time.
@@ -206,7 +204,7 @@ class Family(Repository):
         for one in commit.split():
             name, _, own = one.rpartition("@")
             tree = self.members[name].tree(own)
-            blobs += [replace(blob, path=f"{name}/{blob.path}") for blob in tree.blobs]
+            blobs += [blob._replace(path=f"{name}/{blob.path}") for blob in tree.blobs]
             submodules += [f"{name}/{path}" for path in tree.submodules]
         return Tree(commit, tuple(blobs), tuple(submodules))
 
@@ -226,12 +224,9 @@ def write_tree(repository: Repository, tree: Tree, folder: Path) -> None:
         InputError: a file's content is not in the repository.
     """
     folder.mkdir(parents=True)
-    made = {folder}
     for blob, content in repository.contents(blob for blob in tree.blobs if blob.size != MISSING):
         path = folder / blob.path
-        if path.parent not in made:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            made.add(path.parent)
+        path.parent.mkdir(parents=True, exist_ok=True)
         if blob.is_link:
             with contextlib.suppress(OSError, ValueError):  # a target that the file system rejects
                 path.symlink_to(os.fsdecode(content))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
+from locobench.derive.code.index import Index
+
 
 class Item(NamedTuple):
     """An item in an answer: a symbol, or a file's top level."""
@@ -15,6 +17,18 @@ class Item(NamedTuple):
 
 class Unclear(Exception):
     """The users of a symbol cannot be determined; the message gives the reason, worded to follow a count."""
+
+
+def user(index: Index, row: int, symbol: int) -> set[Item]:
+    """Return the item around a mention, or nothing inside the symbol that is mentioned.
+
+    Raises:
+        Unclear: the item has no name.
+    """
+    item = index.item_of(index.scope[row])
+    if item is None:
+        raise Unclear("used outside of any known function")
+    return set() if index.is_inside(item, symbol) else {Item(index.file[row], item)}
 
 
 class Resolver(Protocol):

@@ -6,10 +6,9 @@ which definition encloses a mention, so our own index provides that.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Sequence
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +17,15 @@ from google.protobuf.message import DecodeError
 
 from locobench.derive.code.index import Index
 from locobench.derive.code.rows import TYPES, Receiver, Role
-from locobench.derive.resolve.resolver import Item, Unclear
+from locobench.derive.resolve.resolver import Item, Unclear, user
 from locobench.shared.errors import InputError
 
 IS_DEFINITION = 1
 """A bit in `symbol_roles`."""
 _UNRESOLVED = "unresolved"
 """A local symbol without a definition: an import that the indexer cannot find, or `{name}` in TypeScript."""
-_UTF8, _UTF32 = 1, 3
+_UTF8 = 1
+"""A document's `position_encoding` whose columns count bytes."""
 
 _FIELDS: dict[str, dict[str, tuple[int, str]]] = {
     "Index": {"documents": (2, "Document*")},
@@ -67,10 +67,10 @@ def read_index(path: Path, index: Index) -> Scip:
     try:
         message = _index_message().FromString(path.read_bytes())
     except DecodeError:
-        raise InputError("not a SCIP index, or a part of one") from None
+        raise InputError("its index cannot be used: not a SCIP index, or a part of one") from None
     files = set(index.files)
     if not any(document.relative_path in files for document in message.documents):
-        raise InputError("it has none of the files")
+        raise InputError("its index cannot be used: it has none of the files")
     return Scip(message, index)
 
 
@@ -81,7 +81,7 @@ class Scip:
 
     def __init__(self, message: Any, index: Index) -> None:
         self.index = index
-        self._rows = {(index.file[row], index.start[row]): row for row in range(len(index.name))}
+        rows = {(index.file[row], index.start[row]): row for row in range(len(index.name))}
         self._meant: dict[int, set[str]] = defaultdict(set)
         """Row -> the SCIP symbols at that mention."""
         self._uses: dict[str, list[int]] = defaultdict(list)
@@ -92,30 +92,30 @@ class Scip:
         self._defined: set[str] = set()
         """The SCIP symbols defined anywhere in the repository."""
         numbers = {name: number for number, name in enumerate(index.files)}
-        starts = {(one.file, one.name_start): one.symbol for one in index.definitions if one.symbol >= 0}
+        items = {(one.file, one.name_start): one.symbol for one in index.definitions if one.symbol >= 0}
         for document in message.documents:
             defined = {one.symbol for one in document.occurrences if one.symbol_roles & IS_DEFINITION}
             self._defined |= defined
             number = numbers.get(document.relative_path)
             if number is None:
                 continue
-            lines = _lines(index.texts[number])
+            lines = index.texts[number].split(b"\n")
+            starts = [*accumulate((len(line) + 1 for line in lines), initial=0)]
             for one in document.occurrences:
-                offset = _offset(index.texts[number], lines, one.range, document.position_encoding)
-                row = self._rows.get((number, offset)) if offset is not None else None
-                if not one.symbol or one.symbol.startswith("local "):
-                    if row is not None:
-                        self._meant[row].add("local" if one.symbol in defined else _UNRESOLVED)
+                line, column = one.range[:2]
+                place = number, starts[line] + _bytes_before(lines[line], column, document.position_encoding)
+                row = rows.get(place)
+                if row is None:
                     continue
-                if row is None or offset is None:
+                if not one.symbol or one.symbol.startswith("local "):
+                    self._meant[row].add("local" if one.symbol in defined else _UNRESOLVED)
                     continue
                 self._meant[row].add(one.symbol)
-                symbol = starts.get((number, offset))
-                if one.symbol_roles & IS_DEFINITION and symbol is not None:
-                    self._names[symbol].add(one.symbol)
-                    self._own[one.symbol] = symbol
-                elif not one.symbol_roles & IS_DEFINITION:
+                if not one.symbol_roles & IS_DEFINITION:
                     self._uses[one.symbol].append(row)
+                elif place in items:
+                    self._names[items[place]].add(one.symbol)
+                    self._own[one.symbol] = items[place]
             for information in document.symbols:
                 for related in information.relationships:
                     if related.is_implementation:
@@ -154,7 +154,7 @@ class Scip:
             raise Unclear("used without being named")
         for row in index.mentions(one.name):
             self._check(row, is_method=one.kind == "method")
-        found = set()
+        found: set[Item] = set()
         for name in self._names[symbol]:
             for row in self._uses[name]:
                 if index.role[row] in (Role.IMPORT, Role.DEFINITION, Role.DECLARATION):
@@ -163,11 +163,7 @@ class Scip:
                     raise Unclear("taken out of an object by a pattern")
                 if one.kind in TYPES and index.names[index.name[row]] == index.language.constructor:
                     continue  # `super().__init__` does not name the class
-                item = index.item_of(index.scope[row])
-                if item is None:
-                    raise Unclear("used outside of any known function")
-                if not index.is_inside(item, symbol):
-                    found.add(Item(index.file[row], item))
+                found |= user(index, row, symbol)
         return frozenset(found)
 
     def _is_subtype_unnamed(self, row: int) -> bool:
@@ -216,19 +212,8 @@ def _package(symbol: str) -> str:
     return " ".join(symbol.split(" ")[1:3])
 
 
-def _lines(text: bytes) -> list[int]:
-    return [0, *(found.end() for found in re.finditer(rb"\n", text))]
-
-
-def _offset(text: bytes, lines: list[int], place: Sequence[int], encoding: int) -> int | None:
-    if len(place) < 3 or not 0 <= place[0] < len(lines) or place[1] < 0:
-        return None
-    start, column = lines[place[0]], place[1]
-    end = lines[place[0] + 1] if place[0] + 1 < len(lines) else len(text)
-    line = text[start:end]
+def _bytes_before(line: bytes, column: int, encoding: int) -> int:
+    """Return how many bytes of a line stand before a column, which counts bytes or UTF-16's units."""
     if encoding == _UTF8 or line.isascii():
-        return start + column if column <= len(line) else None
-    decoded = line.decode("utf-8", "replace")
-    if encoding == _UTF32:
-        return start + len(decoded[:column].encode())
-    return start + len(decoded.encode("utf-16-le")[: 2 * column].decode("utf-16-le", "ignore").encode())
+        return column
+    return len(line.decode("utf-8", "replace").encode("utf-16-le")[: 2 * column].decode("utf-16-le", "ignore").encode())

@@ -15,10 +15,10 @@ from locobench.derive.code.imports import Import
 from locobench.derive.code.index import Index
 from locobench.derive.code.rows import FUNCTIONS, TYPES, Receiver, Role
 from locobench.derive.resolve.modules import FileModules, modules_of
-from locobench.derive.resolve.resolver import Item, Unclear
+from locobench.derive.resolve.resolver import Item, Unclear, user
 
-# The path before a name, as Rust and PHP write it.
-_PATH = re.compile(r"(?:::|\\)?(?:[\w$]+(?:::(?:<[^<>]*>::)?|\\))*$")
+# The path before a name in Rust.
+_PATH = re.compile(r"(?:::)?(?:\w+::(?:<[^<>]*>::)?)*$")
 
 
 class Strict:
@@ -31,12 +31,9 @@ class Strict:
         self._library = index.language.library_names
         self._known: dict[int, frozenset[Item] | str] = {}
         self._by_name: dict[str, list[int]] = defaultdict(list)
-        self._by_base: dict[str, set[int]] = defaultdict(set)
         for number, symbol in enumerate(index.symbols):
             if symbol.kind != "container":
                 self._by_name[symbol.name].append(number)
-            for base in symbol.bases:
-                self._by_base[base].add(number)
         self.modules = modules_of(index)
         self._bound: dict[int, set[int]] = {}
         self._taking: dict[str, set[int]] = {}
@@ -61,14 +58,10 @@ class Strict:
     def _users(self, number: int) -> frozenset[Item]:
         index, symbol = self.index, self.index.symbols[number]
         self._check_name(number)
-        found = set()
+        found: set[Item] = set()
         for row in index.mentions(symbol.name):
             if self._is_use(number, row):
-                item = index.item_of(index.scope[row])
-                if item is None:
-                    raise Unclear("used outside of any known function")
-                if not index.is_inside(item, number):
-                    found.add(Item(index.file[row], item))
+                found |= user(index, row, number)
         return frozenset(found)
 
     def _check_name(self, number: int) -> None:
@@ -84,7 +77,7 @@ class Strict:
             raise Unclear("defined more than once")
         if symbol.kind in ("mixed", "constructor"):
             raise Unclear("a constructor, or of two kinds")
-        if symbol.kind == "method" and symbol.owner < 0 and index.language.visibility == "import":
+        if symbol.kind == "method" and symbol.owner < 0 and isinstance(self.modules, FileModules):
             raise Unclear("a method of an object, not of a class")
         if symbol.name in index.murky:
             raise Unclear("named in a broken file or a macro")
@@ -95,14 +88,14 @@ class Strict:
         if len(symbol.name) < 3:
             raise Unclear("too short a name")
         # A method needs a receiver, so a bare name that is imported cannot mean it.
-        if symbol.kind != "method" or index.language.implicit_self:
-            if not all(
+        if (symbol.kind != "method" or index.language.implicit_self) and (
+            self.modules.is_renamed(number)
+            or not all(
                 self.modules.brings(one, number) or self._brings_another(one, number)
                 for one in self.modules.named[symbol.name]
-            ):
-                raise Unclear("imported under another name, or from elsewhere")
-            if self.modules.is_renamed(number):
-                raise Unclear("imported under another name, or from elsewhere")
+            )
+        ):
+            raise Unclear("imported under another name, or from elsewhere")
         if index.language.name == "php" and self._is_spelt_otherwise(number):
             raise Unclear("written in capitals and in small letters")
 
@@ -113,19 +106,15 @@ class Strict:
         is_method = symbol.kind == "method"
         if self._is_apart(number, index.file[row]) and self._means_another(number, row):
             return False
-        if role in (Role.IGNORED, Role.DEFINITION, Role.DECLARATION):
+        if role in (Role.DEFINITION, Role.DECLARATION):
             if role == Role.DEFINITION and index.scope[row] >= 0 and self._hides(number, row):
                 raise Unclear("also a local name")
             return False
         if role == Role.UNCLEAR:
             raise Unclear("in an attribute, a pattern or a variant")
-        if role == Role.IMPORT:
-            return False
         if role == Role.AKIN and language.name == "rust" and not self._is_in_function(index.scope[row]):
             raise Unclear("named in a broken file or a macro")
-        if is_method and language.called and not self._is_called(row):
-            return False
-        if role == Role.KEY:
+        if role in (Role.IMPORT, Role.KEY) or (is_method and language.called and not self._is_called(row)):
             return False
         if is_method and receiver == Receiver.NONE and not language.implicit_self:
             # A bare name is a variable, since a method needs a receiver. But it may define a field of the same name.
@@ -133,20 +122,17 @@ class Strict:
                 raise Unclear("also a field")
             return False
         if role == Role.BINDING:
-            if symbol.kind == "constant" and index.start[row] in self._starts(number):
-                return False
             raise Unclear("also a variable or a field")
         if receiver == Receiver.COMPLEX:
             raise Unclear("called on an unknown receiver")
         if is_method:
             return self._is_method_use(number, row)
         if receiver == Receiver.NONE:
-            return self._is_visible(number, row)
-        if receiver == Receiver.ITSELF:
-            raise Unclear("also an attribute")
-        if self._qualifies(index.names[receiver - Receiver.FIRST_NAME], number, row):
-            return True
-        raise Unclear("called on an unknown receiver")
+            if index.file[row] != symbol.file and not self.modules.sees(index.file[row], number):
+                raise Unclear("a bare name that is not imported")
+        elif receiver == Receiver.ITSELF or not self._qualifies(number, row):
+            raise Unclear("called on an unknown receiver")
+        return True
 
     def _is_apart(self, number: int, file: int) -> bool:
         """Return whether a file of another repository needs an import to use a symbol."""
@@ -154,7 +140,6 @@ class Strict:
         return (
             index.home(index.files[file]) != index.home(index.files[symbol.file])
             and isinstance(self.modules, FileModules)
-            and symbol.kind != "method"
             and "." not in symbol.qualified
         )
 
@@ -176,10 +161,7 @@ class Strict:
         # An object's attribute: the object may be a module only where something of the symbol's repository is imported.
         word = index.names[receiver - Receiver.FIRST_NAME]
         if found := modules.local[file, word]:
-            others = [other for other in self._by_name[symbol.name] if other != number]
-            return all(one.module.partition(".")[0] in sys.stdlib_module_names for one in found) or (
-                not modules.reaches(file, word, number) and any(modules.reaches(file, word, other) for other in others)
-            )
+            return all(one.module.partition(".")[0] in sys.stdlib_module_names for one in found)
         return file not in self._takers(index.home(index.files[symbol.file]))
 
     def _takers(self, home: str) -> set[int]:
@@ -197,31 +179,20 @@ class Strict:
         return self._taking[home]
 
     def _is_method_use(self, number: int, row: int) -> bool:
-        index, symbol = self.index, self.index.symbols[number]
-        receiver = index.receiver[row]
+        index, receiver = self.index, self.index.receiver[row]
+        owner = index.symbols[number].qualified.rpartition(".")[0]
+        name = owner.rpartition(".")[2]
         if receiver in (Receiver.NONE, Receiver.ITSELF):
-            if self._is_in_family(index.scope[row], number):
-                return True
-            raise Unclear("used in another class")
-        word = index.names[receiver - Receiver.FIRST_NAME]
-        if (
-            word == symbol.qualified.rpartition(".")[0].rpartition(".")[2]
-            and self._type(word, index.file[row]) is not None
-        ):
-            return True
-        raise Unclear("called on an unknown receiver")
-
-    def _is_in_family(self, scope: int, number: int) -> bool:
-        """Return whether a definition is inside the method's class or a class derived from it."""
-        owner = self.index.symbols[number].qualified.rpartition(".")[0]
-        for one in self.index.around(scope):
-            if one.qualified.rpartition(".")[0] == owner and one.kind in FUNCTIONS:
-                return True
-            if one.qualified == owner or (one.kind == "container" and one.name == owner.rpartition(".")[2]):
-                return True
-            if one.kind == "class" and one.symbol >= 0 and self._derives(one.symbol, owner.rpartition(".")[2]):
-                return True
-        return False
+            # The function around it belongs to the method's class, or to one that derives from it.
+            if not any(
+                (one.kind in FUNCTIONS and one.qualified.rpartition(".")[0] == owner)
+                or (one.kind == "class" and one.symbol >= 0 and self._derives(one.symbol, name))
+                for one in index.around(index.scope[row])
+            ):
+                raise Unclear("used in another class")
+        elif index.names[receiver - Receiver.FIRST_NAME] != name or self._type(name, index.file[row]) is None:
+            raise Unclear("called on an unknown receiver")
+        return True
 
     def _derives(self, symbol: int, name: str, depth: int = 0) -> bool:
         """Return whether a class derives from one with this name, following only names that are defined once."""
@@ -238,11 +209,13 @@ class Strict:
         if len(types) != 1 or name in index.murky or name in self._library or self._binds(file, name):
             return None
         (found,) = types
-        if index.symbols[found].kind not in TYPES or self.modules.is_renamed(found):
-            return None
-        if not all(self.modules.brings(one, found) for one in self.modules.named[name]):
-            return None
-        return found if index.symbols[found].file == file or self.modules.sees(file, found) else None
+        is_clear = (
+            index.symbols[found].kind in TYPES
+            and not self.modules.is_renamed(found)
+            and all(self.modules.brings(one, found) for one in self.modules.named[name])
+            and (index.symbols[found].file == file or self.modules.sees(file, found))
+        )
+        return found if is_clear else None
 
     def _binds(self, file: int, name: str) -> bool:
         """Return whether a variable, a parameter or a field in a file has a name."""
@@ -252,23 +225,14 @@ class Strict:
             self._bound[file] = {index.name[row] for row in rows if index.role[row] == Role.BINDING}
         return index.name_ids.get(name, -1) in self._bound[file]
 
-    def _is_visible(self, number: int, row: int) -> bool:
-        """Return True if a bare name can mean the symbol in this place; raise Unclear otherwise."""
+    def _qualifies(self, number: int, row: int) -> bool:
+        """Return whether `word` in `word.name` can only be the symbol's module or class."""
         index, symbol = self.index, self.index.symbols[number]
+        path = word = index.names[index.receiver[row] - Receiver.FIRST_NAME]
         file = index.file[row]
-        if file == symbol.file or self.modules.sees(file, number):
-            return True
-        if "." in symbol.qualified and self._is_in_family(index.scope[row], number):
-            return True
-        raise Unclear("a bare name that is not imported")
-
-    def _qualifies(self, word: str, number: int, row: int) -> bool:
-        """Return whether `word` in `word.name` can only be the symbol's module, namespace or class."""
-        index, symbol = self.index, self.index.symbols[number]
-        file, path = index.file[row], word
-        if index.language.name in ("rust", "php"):
+        if index.language.name == "rust":
             head = index.texts[file][max(0, index.start[row] - 120) : index.start[row]].decode("utf-8", "replace")
-            found = _PATH.search(re.sub(r"\s*(::|\\)\s*", r"\1", head))
+            found = _PATH.search(re.sub(r"\s*::\s*", "::", head))
             path = found[0] if found else ""
         if "." in symbol.qualified and word == symbol.qualified.split(".")[-2]:
             return self._type(word, file) is not None
@@ -285,15 +249,10 @@ class Strict:
 
     def _hides(self, number: int, row: int) -> bool:
         """Return whether a definition hides the symbol because it is local to a function."""
-        index = self.index
-        start = index.start[row]
-        if start in self._starts(number) and index.file[row] == index.symbols[number].file:
-            return False
-        own = [n for n in index.by_file[index.file[row]] if index.definitions[n].name_start == start]
-        return not own or all(index.definitions[n].symbol < 0 for n in own)
-
-    def _starts(self, number: int) -> set[int]:
-        return {self.index.definitions[one].name_start for one in self.index.symbols[number].definitions}
+        index, file, start = self.index, self.index.file[row], self.index.start[row]
+        own = (index.definitions[one] for one in index.by_file[file])
+        is_item = any(one.name_start == start and one.symbol >= 0 for one in own)
+        return not is_item and (file, start) not in index.places(number)
 
     def subtypes(self, symbol: int) -> frozenset[int]:
         """Return the types that name this one as a supertype.

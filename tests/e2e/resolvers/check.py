@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ from locobench.derive.code.scope import scopes, texts
 from locobench.derive.code.tree import Family, Repository
 from locobench.derive.finding import Finding
 from locobench.derive.kinds import KINDS
-from locobench.derive.resolve.indexers import INDEXERS, Indexes
+from locobench.derive.resolve.indexers import INDEXERS, make_index
 from locobench.derive.resolve.resolver import Resolver
 from locobench.derive.resolve.scip import read_index
 from locobench.derive.resolve.strict import Strict
@@ -118,9 +119,8 @@ def resolver_of(repository: Repository, index: Index, *, by_index: bool) -> Reso
     """Return the strict rule, or the answers by an index made here; a missing indexer is an error."""
     if not by_index:
         return Strict(index)
-    with Indexes(repository, repository.tree(repository.commit())) as indexes:
-        path, said = indexes.index(index.language.name)
-        assert path, said
+    with tempfile.TemporaryDirectory() as folder:
+        path, _ = make_index(index.language.name, repository, repository.tree(repository.commit()), Path(folder))
         return read_index(path, index)
 
 

@@ -1,8 +1,8 @@
 (function_definition declarator: (function_declarator declarator: (identifier) @name)) @function
 (function_definition declarator: (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))) @function
 (function_definition declarator: (pointer_declarator declarator: (pointer_declarator declarator: (function_declarator declarator: (identifier) @name)))) @function
-(preproc_def name: (identifier) @name) @type
-(preproc_function_def name: (identifier) @name) @type
+(preproc_def name: (identifier) @name) @macro
+(preproc_function_def name: (identifier) @name) @macro
 (function_definition) @callable
 ;; names
 [(identifier) (type_identifier) (field_identifier)] @id

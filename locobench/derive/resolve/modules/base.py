@@ -63,9 +63,6 @@ class FileModules(Modules):
         super().__init__(index)
         self.numbers = {path: number for number, path in enumerate(index.files)}
         self._found: dict[tuple[str, str], int] = {}
-        self._names: dict[int, set[str]] = defaultdict(set)
-        for one in index.imports:
-            self._names[one.file] |= {one.name, one.local}
 
     def find(self, file: int, module: str) -> int:
         """Return the file that a module is, or OUTSIDE or UNKNOWN."""
@@ -86,11 +83,16 @@ class FileModules(Modules):
         symbol = self.index.symbols[number]
         if module < 0 or module in seen or "." in symbol.qualified:
             return False
-        return (
-            module == symbol.file
-            or symbol.name in self._names[module]
-            or any(self.provides(self.find(module, one.module), number, seen | {module}) for one in self.wide[module])
-        )
+        if module == symbol.file:
+            return True
+        # Files may have one name for different things, so it is followed to where it comes from.
+        named = self.local[module, symbol.name]
+        known = [
+            one.name in (symbol.name, EVERYTHING)
+            and self.provides(self.find(module, one.module), number, seen | {module})
+            for one in named or self.wide[module]
+        ]
+        return bool(known) and (all(known) if named else any(known))
 
     def sees(self, file: int, number: int) -> bool:
         return bool(self.local[file, self.index.symbols[number].name])

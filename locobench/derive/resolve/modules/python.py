@@ -61,7 +61,7 @@ class PythonModules(FileModules):
             for base in self._by_stem[parts[-1]]
             if f"/{base}".endswith(f"/{tail}")
         }
-        roots = {root for root in roots if not self._is_inside_package(root)}
+        roots = {root for root in roots if self._packages.isdisjoint(upwards(root))}
         near = roots & self._roots(folder)
         if not near:
             # Installed beside the importing file: a package of a project, at its top or in its `src`.
@@ -109,33 +109,15 @@ class PythonModules(FileModules):
         found = (self.numbers.get(one.removeprefix("/")) for one in (f"{base}.py", f"{base}/__init__.py"))
         return next((one for one in found if one is not None), self.OUTSIDE)
 
-    def _is_inside_package(self, folder: str) -> bool:
-        return any(one in self._packages for one in upwards(folder))
-
     def _roots(self, folder: str) -> set[str]:
         """Return where the absolute imports of a folder's files may begin."""
         above = [one for one in upwards(folder) if one or not self.index.together]
         outer = [number for number, one in enumerate(above) if one in self._packages]
         # Without a package around it, a file is a script, or in a namespace package that begins anywhere above.
-        return {above[outer[-1] + 1]} if outer and outer[-1] + 1 < len(above) else set(above) if not outer else {""}
+        return {*above[outer[-1] + 1 :][:1]} if outer else {*above}
 
     def _last_words(self, one: Import) -> set[str]:
         return {one.module.rpartition(".")[2], one.name}
-
-    def provides(self, module: int, number: int, seen: frozenset[int] = frozenset()) -> bool:
-        symbol = self.index.symbols[number]
-        if module < 0 or module in seen or "." in symbol.qualified:
-            return False
-        if module == symbol.file:
-            return True
-        # Repositories may have one name for different things, so it is followed to where it comes from.
-        found = self.local[module, symbol.name] or self.wide[module]
-        known = [
-            one.name in (symbol.name, EVERYTHING)
-            and self.provides(self.find(module, one.module), number, seen | {module})
-            for one in found
-        ]
-        return all(known) if self.local[module, symbol.name] and known else any(known)
 
     def brings(self, one: Import, number: int) -> bool:
         name = self.index.symbols[number].name

@@ -29,7 +29,8 @@ class ScriptModules(FileModules):
         self._settings: dict[str, list[tuple[str, dict[str, list[str]]]] | None] = defaultdict(list)
         """Folder -> (folder of baseUrl, `paths`) of its configurations; None if one cannot be read."""
         self._outside: set[str] = set()
-        self._workspace: dict[str, tuple[str, str]] = {}
+        self._workspace: dict[str, str] = {}
+        """Name of a package -> its folder."""
         for path, text in index.manifests.items():
             folder, _, file = path.rpartition("/")
             content = read_json(text)
@@ -37,7 +38,7 @@ class ScriptModules(FileModules):
                 for key in ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies"):
                     self._outside |= set(mapping(mapping(content).get(key)))
                 if isinstance(name := mapping(content).get("name"), str):
-                    self._workspace[name] = (folder, str(mapping(content).get("source") or ""))
+                    self._workspace[name] = folder
             elif re.match(r"[tj]sconfig", file):
                 self._configure(folder, content)
 
@@ -74,16 +75,13 @@ class ScriptModules(FileModules):
         parts = module.split("/")
         package = "/".join(parts[:2] if module.startswith("@") else parts[:1])
         if package in self._workspace:
-            return self._in_workspace(*self._workspace[package], module[len(package) + 1 :])
+            inner = module[len(package) + 1 :] or "index"
+            tried = [self._at(posixpath.join(self._workspace[package], one)) for one in (inner, f"src/{inner}")]
+            return next((one for one in tried if one >= 0), self.UNKNOWN)
         is_outside = (
             package in self._outside or package in _BUILT_IN or ":" in package or f"@types/{package}" in self._outside
         )
         return self.OUTSIDE if is_outside else self.UNKNOWN
-
-    def _in_workspace(self, folder: str, source: str, inner: str) -> int:
-        tried = [inner, f"src/{inner}"] if inner else [source, "src/index", "index"]
-        found = [self._at(posixpath.normpath(posixpath.join(folder, one))) for one in tried if one]
-        return next((one for one in found if one >= 0), self.UNKNOWN)
 
     def _at(self, base: str) -> int:
         base = "" if base == "." else base

@@ -83,25 +83,6 @@ class SpaceModules(Modules):
     def brings(self, one: Import, number: int) -> bool:
         return one.local == one.name and self._joined(one.module, one.name) in self._whole(number)
 
-    def reaches(self, file: int, path: str, number: int) -> bool:
-        name = self.index.symbols[number].name
-        if self._mark == ".":
-            return any(
-                space == path or (self.index.language.name == "csharp" and space.endswith(f".{path}"))
-                for space in self._spaces(self.index.symbols[number].file)
-            )
-        if path.startswith("\\"):
-            starts = {path.strip("\\")}
-        else:
-            first, mark, rest = path.rstrip("\\").partition("\\")
-            if first == "namespace":
-                starts = {self._joined(space, rest).strip("\\") for space in self._spaces(file)}
-            elif found := self.local[file, first]:
-                starts = {one.module + "\\" + one.name + mark + rest for one in found}
-            else:
-                starts = {self._joined(space, first + mark + rest) for space in self._spaces(file)}
-        return {self._joined(start, name) for start in starts} <= self._whole(number)
-
     def sees(self, file: int, number: int) -> bool:
         symbol = self.index.symbols[number]
         if self.local[file, symbol.name]:
@@ -112,8 +93,6 @@ class SpaceModules(Modules):
             return True
         if "." in symbol.qualified:
             return False
-        if self._mark == "\\" and symbol.kind != "class" and theirs == {""}:
-            return True
         if self.index.language.name != "csharp":
             return own == theirs
         return bool(self._global & theirs) or any(
@@ -141,40 +120,21 @@ class RustModules(Modules):
     def _places(self, file: int) -> set[str]:
         """Return the words that a path may have before the names of a file."""
         parts = self.index.files[file].removesuffix(".rs").split("/")
-        return {
-            *parts,
-            *self.index.spaces[file],
-            self._crates.get(self._crate(file), "crate"),
-            "crate",
-            "self",
-            "super",
-        }
+        crate = self._crates.get(self._crate(file), "crate")
+        return {*parts, *self.index.spaces[file], crate, "crate", "self", "super"}
 
     def _is_inside(self, file: int, path: list[str], depth: int = 0) -> bool:
         first = path[0]
         if first in ("crate", "self", "super") or first in self.index.spaces[file]:
             return True
         if found := self.local[file, first]:
-            return depth < 5 and all(
-                self._is_inside(file, [*(one.module.split("::") if one.module else ()), one.name], depth + 1)
-                for one in found
-                if one.name != first or one.module
-            )
-        if first in self._crates.values():
-            return True
-        return first in self.index.namespaces and any(
-            one.module and self._is_inside(file, one.module.split("::"), depth + 5) for one in self.wide[file]
-        )
+            return depth < 5 and all(self._is_inside(file, one.module.split("::"), depth + 1) for one in found)
+        return first in self._crates.values()
 
     def _leads(self, file: int, path: list[str], number: int) -> bool:
-        symbol = self.index.symbols[number]
-        if not path or not path[0] or not self._is_inside(file, path):
-            return False
-        others = [one.file for one in self.named[symbol.name] if one.file != file]
-        if path[0] in ("crate", "self", "super") and self._crate(file) != self._crate(symbol.file):
-            return any(self._crate(one) == self._crate(file) for one in others)
-        owner = symbol.qualified.split(".")[-2:-1]
-        return path[-1] in {*self._places(symbol.file), *owner} or any(path[-1] in self._places(one) for one in others)
+        own = self.index.symbols[number].file
+        is_other_crate = path[0] in ("crate", "self", "super") and self._crate(file) != self._crate(own)
+        return self._is_inside(file, path) and not is_other_crate and path[-1] in self._places(own)
 
     def brings(self, one: Import, number: int) -> bool:
         return one.local == one.name and self._leads(one.file, one.module.split("::"), number)
@@ -183,8 +143,6 @@ class RustModules(Modules):
         return self._leads(file, path.removesuffix("::").split("::"), number)
 
     def sees(self, file: int, number: int) -> bool:
-        symbol = self.index.symbols[number]
-        one = self.index.definitions[symbol.definitions[0]]
-        if self.local[file, symbol.name] or b"macro_rules" in self.index.texts[symbol.file][one.start : one.name_start]:
-            return True
-        return any(self._leads(file, one.module.split("::"), number) for one in self.wide[file])
+        return bool(self.local[file, self.index.symbols[number].name]) or any(
+            self._leads(file, one.module.split("::"), number) for one in self.wide[file]
+        )
