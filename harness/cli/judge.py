@@ -8,18 +8,17 @@ from pathlib import Path
 
 import click
 
+from harness.cli.output import journal_of, save_results
 from harness.graders.service import Api, Question, Service
 from harness.models import EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
-from harness.runner.panel import EXPECTED_REPLY_TOKENS, Panel, PanelReply, PanelStopped
+from harness.runner.panel import EXPECTED_REPLY_TOKENS, Panel, PanelReply, PanelStopped, judge_agreement
 from harness.runner.regrade import add_grade, build_question
 from locobench.shared.errors import InputError
 from locobench.shared.files import check_output
 from measure.commands.options import PATH, load, reward_options
-from measure.commands.output import journal_of, save_results
 from measure.report.console import say
 from measure.results.journal import Journal, read_entries
-from measure.summary.judges import judge_agreement
 from measure.summary.wording import cost_text, counted
 
 MOST_REASONS = 5

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from harness.cli.output import refuse_unwritable, results_and_journal, save_results, say_stopped
 from harness.cli.run_options import confirm_repeats, make_runner, run_options
 from harness.models import Config, EvalResult, Task
 from harness.runner.matrix import MatrixStopped
@@ -15,7 +16,6 @@ from harness.runner.plan import PlannedRun, find_finished, plan, refuse_other_ex
 from harness.suite.load import load_config, load_configs, load_task, load_tasks
 from locobench.shared.command_line import INTERRUPTED
 from measure.commands.options import PATH
-from measure.commands.output import refuse_unwritable, results_and_journal, save_results, say_stopped
 from measure.report.console import say
 from measure.results.journal import read_journal
 from measure.summary.metrics import by_arm

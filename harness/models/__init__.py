@@ -31,5 +31,4 @@ from measure.records import Outcome as Outcome
 from measure.records import ResultsFile as ResultsFile
 from measure.records import TokenUsage as TokenUsage
 from measure.records import ToolCall as ToolCall
-from measure.records import VerifierMetrics as VerifierMetrics
 from measure.records import weighted_score as weighted_score

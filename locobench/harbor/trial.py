@@ -208,7 +208,6 @@ class Job(HarborFile):
 
     n_total_trials: Whole | None = None
     finished_at: Time | None = None
-    n_retries: Whole | None = Field(default=None, validation_alias=AliasPath("stats", "n_retries"))
 
 
 class Lock(HarborFile):

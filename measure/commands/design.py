@@ -19,21 +19,13 @@ from locobench.shared.errors import InputError
 from locobench.shared.files import write_whole
 from locobench.shared.installation import GENERATE, HARNESS
 from measure.commands.jobs import FILES, OVERLAY, as_yaml, run_here, servers_of_jobs
-from measure.commands.options import ARMS_OPTION, MARGIN_OPTION, PATH, RESULTS_HELP
+from measure.commands.options import MARGIN_OPTION, PATH, RESULTS_HELP
 from measure.compare.decision import fewest_tasks
 from measure.records import EvalResult
 from measure.report.console import print_table, report_console, say, say_lines
 from measure.report.tables import new_table
 from measure.results.sources import load_source
-from measure.statistics.estimates import (
-    ALPHA,
-    MOST_TASKS,
-    TARGET_POWER,
-    equivalence_power,
-    minimal_detectable_effect,
-    paired_power,
-    tasks_needed,
-)
+from measure.statistics import estimates
 from measure.summary.noise import Noise, observed_noise
 from measure.summary.wording import counted, metric_name
 
@@ -59,7 +51,9 @@ NEEDED = (TASK_FILE, "instruction.md", "environment", "tests/test.sh")
 )
 @click.option("--baseline", type=click.FloatRange(0, 1), help="Mean of A.  [default: 0.8, or that of --from]")
 @click.option("--from", "source", type=PATH, help=f"Take the mean and how much runs vary from a {RESULTS_HELP}.")
-@ARMS_OPTION
+@click.option(
+    "--arms", default=2, show_default=True, type=click.IntRange(2), help="Number of arms, the baseline included."
+)
 @MARGIN_OPTION
 def power(*, effect: float, baseline: float | None, source: Path | None, arms: int, margin: float) -> None:
     """How many tasks and runs does it take to find a difference of pass rate or score, or to show that there is none?
@@ -91,14 +85,18 @@ def power(*, effect: float, baseline: float | None, source: Path | None, arms: i
     among = "" if arms == 2 else f", between two of {arms} arms"
     console = report_console()
     console.print(f"Chance to show a change from a {name} of {100 * noise.mean:.0f} %{varying}{among}:")
-    columns = ("runs per task and arm", *(f"{count} tasks" for count in TASKS), f"tasks for {100 * TARGET_POWER:.0f} %")
+    columns = (
+        "runs per task and arm",
+        *(f"{count} tasks" for count in TASKS),
+        f"tasks for {100 * estimates.TARGET_POWER:.0f} %",
+    )
     table = new_table("", "", *columns)
     for word, change in possible.items():
         for runs in RUNS:
             sd = noise.sd(change, runs)
             label = f"{word} of {100 * effect:.3g} points" if runs == RUNS[0] else ""
-            chances = (f"{100 * paired_power(effect, sd, tasks, alpha / 2):.0f} %" for tasks in TASKS)
-            needed = str(tasks_needed(effect, sd, alpha / 2) or f"> {MOST_TASKS}")
+            chances = (f"{100 * estimates.paired_power(effect, sd, tasks, alpha / 2):.0f} %" for tasks in TASKS)
+            needed = str(estimates.tasks_needed(effect, sd, alpha / 2) or f"> {estimates.MOST_TASKS}")
             table.add_row(label, str(runs), *chances, needed)
     for runs in RUNS:
         label = f"none: as good within {100 * margin:g} points" if runs == RUNS[0] else ""
@@ -109,14 +107,14 @@ def power(*, effect: float, baseline: float | None, source: Path | None, arms: i
 
 def _alpha(arms: int) -> float:
     """Return the two-sided level that is left to each pair of arms before any is called."""
-    return ALPHA / math.comb(arms, 2)
+    return estimates.ALPHA / math.comb(arms, 2)
 
 
 def _as_good(noise: Noise, margin: float, tasks: int, runs: int, alpha: float) -> float:
     """Return the chance to show that arms which do not differ are as good within a margin."""
     if tasks < fewest_tasks(margin):
         return 0.0
-    return equivalence_power(margin, noise.sd(0.0, runs), tasks, alpha)
+    return estimates.equivalence_power(margin, noise.sd(0.0, runs), tasks, alpha)
 
 
 @click.command()
@@ -132,9 +130,7 @@ def _as_good(noise: Noise, margin: float, tasks: int, runs: int, alpha: float) -
     help="MCP servers of the job `search`, as a .mcp.json has them; with several, each is a job of its file's name.",
 )
 @click.option(
-    "--remote",
-    type=PATH,
-    help=f"The same tasks by {GENERATE} --remote_output_dir: does the server replace a clone?",
+    "--remote", type=PATH, help=f"The same tasks by {GENERATE} --remote_output_dir: does the server replace a clone?"
 )
 @click.option(
     "--budget-usd", required=True, type=click.FloatRange(0, min_open=True), help="Dollars for all jobs together."
@@ -296,9 +292,9 @@ def _power_text(earlier: Sequence[EvalResult], tasks: int, attempts: int, arms: 
     if noise is None:
         return "not known (the earlier results hold no two measured runs of a task)"
     sd, alpha = noise.sd(EFFECT, attempts), _alpha(arms)
-    least = minimal_detectable_effect(sd / math.sqrt(tasks), tasks, alpha / 2)
+    least = estimates.minimal_detectable_effect(sd / math.sqrt(tasks), tasks, alpha / 2)
     found = "" if least is None or least > 1 else f", 80 % to find one of {100 * least:.1f} points"
-    chance, good = paired_power(EFFECT, sd, tasks, alpha / 2), _as_good(noise, margin, tasks, attempts, alpha)
+    chance, good = estimates.paired_power(EFFECT, sd, tasks, alpha / 2), _as_good(noise, margin, tasks, attempts, alpha)
     return (
         f"{100 * chance:.0f} % to find a difference of {100 * EFFECT:g} points ({metric_name(noise.metric)}){found}, "
         f"{100 * good:.0f} % to show that none exceeds {100 * margin:g} points, if so"

@@ -23,12 +23,7 @@ from measure.summary.wording import UNKNOWN, cost_text, count_text, counted, met
 @click.option("--attempts", default=3, show_default=True, type=click.IntRange(1), help="Runs of each task in each arm.")
 @reward_options
 def headroom(
-    *,
-    job: Path,
-    tasks: int | None,
-    attempts: int,
-    reward_key: str,
-    reward_range: tuple[float, float],
+    *, job: Path, tasks: int | None, attempts: int, reward_key: str, reward_range: tuple[float, float]
 ) -> None:
     """Can these tasks show a difference at all? Reads a pilot: some tasks, one arm of your own agent, one run each.
 
@@ -42,9 +37,8 @@ def headroom(
     except InputError as error:
         raise InputError(f"{job}: {error}") from error
     whole, console = found.whole, report_console()
-    table = new_table(
-        "", "", "tasks", metric_name(found.metric), "at 1.0", "at 0", "spread", "tokens", "calls", "money"
-    )
+    columns = ("tasks", metric_name(found.metric), "at 1.0", "at 0", "spread", "tokens", "calls", "money")
+    table = new_table("", "", *columns)
     for name, levels in found.groups.items():
         table.add_row(plain(name, style="bold"))
         for value, level in levels.items():
@@ -66,7 +60,6 @@ def headroom(
 
 
 def _cells(level: Level) -> tuple[str, ...]:
-    calls = UNKNOWN if level.calls is None else f"{level.calls:.1f}"
     return (
         str(level.tasks),
         f"{level.mean:.2f}",
@@ -74,7 +67,7 @@ def _cells(level: Level) -> tuple[str, ...]:
         f"{100 * level.floor / level.tasks:.0f} %",
         f"{level.spread:.2f}",
         count_text(None if level.tokens is None else round(level.tokens)),
-        calls,
+        UNKNOWN if level.calls is None else f"{level.calls:.1f}",
         cost_text(level.cost),
     )
 

@@ -21,32 +21,23 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 PATH = click.Path(path_type=Path)
 
 
-class _Range(click.ParamType[tuple[float, float]]):
-    name = "low:high"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, float]:
-        """Read `0.5:4`; the first number must be below the second one."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            low, high = map(float, str(value).split(":"))
-        except ValueError:
-            self.fail(f"{value!r} is not LOW:HIGH, such as 0:4", param, ctx)
-        if not -math.inf < low < high < math.inf:
-            self.fail(f"{value}: the first number must be below the second one", param, ctx)
-        return low, high
+def _range(_context: click.Context, _option: click.Parameter, value: str) -> tuple[float, float]:
+    """Read `0.5:4`; the first number must be below the second one."""
+    try:
+        low, high = map(float, value.split(":"))
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not LOW:HIGH, such as 0:4") from None
+    if not -math.inf < low < high < math.inf:
+        raise click.BadParameter(f"{value}: the first number must be below the second one")
+    return low, high
 
 
-METRIC = click.Choice(["auto", "pass_rate", "score"])
 MARGIN_OPTION = click.option(
     "--margin",
     default=MARGIN,
     show_default=True,
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="Difference, 0 to 1, up to which B is as good as A.",
-)
-ARMS_OPTION = click.option(
-    "--arms", default=2, show_default=True, type=click.IntRange(2), help="Number of arms, the baseline included."
 )
 RESULTS_HELP = "results file, journal of a matrix, Harbor job folder, or CSV table of rewards"
 
@@ -71,7 +62,8 @@ reward_options = together(
     ),
     click.option(
         "--reward-range",
-        type=_Range(),
+        metavar="LOW:HIGH",
+        callback=_range,
         default="0:1",
         show_default=True,
         help="Range of that reward, for example 0.5:4; it becomes 0 to 1, and 0.7 of it passes.",

@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
+from locobench.harbor.trial import RewardScale
 from locobench.shared.errors import InputError
+from locobench.shared.files import check_output, write_whole
 from locobench.shared.installation import HARNESS
-from measure.commands.arms import ArmOptions, arm_options, verdict_code
-from measure.commands.options import PATH, load, reward_options
-from measure.commands.output import keep_sources, write_text
+from measure.commands.options import MARGIN_OPTION, PATH, load, reward_hint, reward_options
+from measure.compare.comparison import compare_arms
+from measure.compare.pairing import without_pilot
+from measure.compare.verdicts import Verdict
+from measure.records import EvalResult
 from measure.report import exports
 from measure.report.console import say
 from measure.report.html import render
 from measure.report.reporter import Reporter
+from measure.results.names import same_names
+from measure.results.sources import choose, is_table, load_source
+from measure.results.table import load_table
+from measure.summary.metrics import MetricChoice
+
+REGRESSION_THRESHOLD = 0.05
+GOT_WORSE, CANNOT_TELL = 1, 2
+"""Exit codes of a comparison."""
+Choice = tuple[str | None, str | None]
+"""Config and model of an arm's runs; None for any."""
 
 
 @click.command()
@@ -67,7 +81,29 @@ def analyze(
 
 
 @click.command()
-@arm_options
+@click.argument("a", type=PATH)
+@click.argument("b", type=PATH, required=False)
+@click.option("--config-a", help="Only this config of A.")
+@click.option("--config-b", help="Only this config of B.")
+@click.option("--model-a", help="Only this model of A.")
+@click.option("--model-b", help="Only this model of B.")
+@click.option("--label", multiple=True, help="Name of an arm in the report; once for each arm, in their order.")
+@click.option(
+    "--metric",
+    type=click.Choice(["auto", "pass_rate", "score"]),
+    help="What the verdict is about; auto: the score, unless all scores are 0 or 1.  [default: auto, with "
+    "--regression pass_rate]",
+)
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    help=f"Smallest change that counts, 0 to 1.  [default: 0, with --regression {REGRESSION_THRESHOLD}]",
+)
+@MARGIN_OPTION
+@click.option("--treatment", multiple=True, help="Tools that B is about, as a pattern such as mcp__*.")
+@click.option("--strip-prefix", multiple=True, help="Leave this out at the start of task names, in every arm.")
+@reward_options
+@click.option("--regression", is_flag=True, help="Ask whether B is worse on these very tasks, as a CI job does.")
 @click.argument("more", type=PATH, nargs=-1)
 @click.option("--all-tasks", is_flag=True, help="List every task, not only those that moved.")
 @click.option("--html", type=PATH, help="Also write an HTML page with every task and run.")
@@ -78,12 +114,26 @@ def compare(
     ctx: click.Context,
     /,
     *,
+    a: Path,
+    b: Path | None,
+    config_a: str | None,
+    config_b: str | None,
+    model_a: str | None,
+    model_b: str | None,
+    label: tuple[str, ...],
+    metric: MetricChoice | None,
+    threshold: float | None,
+    margin: float,
+    treatment: tuple[str, ...],
+    strip_prefix: tuple[str, ...],
+    reward_key: str,
+    reward_range: tuple[float, float],
+    regression: bool,
     more: tuple[Path, ...],
     all_tasks: bool,
     html: Path | None,
     markdown: Path | None,
     json_path: Path | None,
-    **of_arms: Any,
 ) -> None:
     """Did B do better or worse than A, by how much, how sure are we, at what cost?
 
@@ -92,14 +142,68 @@ def compare(
     corrected for the number of pairs. --regression asks a release test's question: did these very tasks get worse?
     Exit code 0: nothing got worse than A; 1: a regression, overall or of a single task; 2: the data cannot tell.
     """
-    arms = ArmOptions(**of_arms)
-    sources = [path for path in (arms.a, arms.b, *more) if path is not None]
-    keep_sources(sources, html, markdown, json_path)
-    found, labelled = arms.compare(more)
+    paths = [path for path in (a, b, *more) if path is not None]
+    keep_sources(paths, html, markdown, json_path)
+    with reward_hint():
+        arms = _load(paths, [(config_a, model_a), (config_b, model_b)], RewardScale(reward_key, *reward_range))
+    if label and len(label) != len(arms):
+        raise InputError(f"--label: {len(label)} given for {len(arms)} arms; give one for each, in order, or none")
+    labels = label or [name for name, _ in arms]
+    arms = same_names([(name, runs) for name, (_, runs) in zip(labels, arms, strict=True)], strip_prefix)
+    (baseline, runs_of_a), *others = arms
+    for name, runs in others:
+        if not {run.task_id for run in runs_of_a} & {run.task_id for run in runs}:
+            say(f"{name} and {baseline} share no task name; --strip-prefix can make them alike", err=True)
+    if threshold is None:
+        threshold = REGRESSION_THRESHOLD if regression else 0.0
+    found = compare_arms(
+        arms,
+        metric=metric or ("pass_rate" if regression else "auto"),
+        threshold=threshold,
+        margin=margin,
+        treatment=treatment,
+        fixed_tasks=regression,
+    )
+    compared, _ = without_pilot(arms)
     first = found.comparisons[0]
-    title = f"{len(labelled)} arms" if more else f"{first.label_b} against {first.label_a}"
+    title = f"{len(arms)} arms" if more else f"{first.label_b} against {first.label_a}"
     Reporter().print_arms(found, all_tasks)
-    write_text(html, lambda: render(labelled, found, title))
+    write_text(html, lambda: render(compared, found, title))
     write_text(markdown, lambda: "\n".join(map(exports.comparison_markdown, found.comparisons)))
     write_text(json_path, lambda: exports.comparison_json(found))
-    ctx.exit(verdict_code(*found.comparisons))
+    if any(comparison.got_worse for comparison in found.comparisons):
+        ctx.exit(GOT_WORSE)
+    if any(comparison.verdict is Verdict.NOT_ENOUGH_DATA for comparison in found.comparisons):
+        ctx.exit(CANNOT_TELL)
+
+
+def _load(paths: Sequence[Path], chosen: Sequence[Choice], scale: RewardScale) -> list[tuple[str, list[EvalResult]]]:
+    """Load all arms by label: the config, model or name of the file, with a number if it repeats."""
+    of_a, of_b = chosen
+    if len(paths) == 1 and of_a == of_b:
+        if not is_table(paths[0]) or any(of_a):
+            raise InputError(f"{paths[0]}: compare it with a second file, or name --config-a and --config-b")
+        return list(load_table(paths[0], scale).items())
+    if len(paths) == 1:
+        paths = [*paths, *paths]
+    sources = {path: load_source(path, scale) for path in paths}
+    of_arms = list(zip(paths, [*chosen, *[(None, None)] * (len(paths) - 2)], strict=True))
+    one_model = of_a[1] == of_b[1]
+    names = [config or (None if one_model else model) or path.stem for path, (config, model) in of_arms]
+    return [
+        (f"{name} ({at})" if names.count(name) > 1 else name, choose(sources[path], *choice, path))
+        for at, (name, (path, choice)) in enumerate(zip(names, of_arms, strict=True), start=1)
+    ]
+
+
+def keep_sources(sources: Sequence[Path], *outputs: Path | None) -> None:
+    """Raise InputError if one of the outputs, a report, is one of the sources, the results that it is about."""
+    for output in filter(None, outputs):
+        check_output(output.expanduser(), sources)
+
+
+def write_text(path: Path | None, make: Callable[[], str]) -> None:
+    """Write what `make` returns if the user named a path for it; InputError if that cannot be written."""
+    if path is not None:
+        write_whole(path.expanduser(), make())
+        say(f"wrote {path.expanduser()}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, comb, log, log1p, prod
@@ -11,6 +10,7 @@ from statistics import fmean
 import scipy
 
 from locobench.shared.claim import REPOSITORIES_FOR_ALL
+from locobench.shared.grouping import grouped
 from measure.compare.verdicts import Decision, UnitComparison, Verdict
 from measure.statistics import significance
 from measure.statistics.estimates import ALPHA, TIE, Interval, equivalence_interval
@@ -49,11 +49,7 @@ def decide(
     if the stratified test rejects or a single task changed. Arms are as good as each other by two one-sided tests. Each
     task has a permutation test of its runs (Fisher's exact test for passes), at false discovery rate TASK_Q.
 
-    Args:
-        units: the tasks that both arms measured.
-        asked: the question.
-        alpha: level of the comparison, 0 to 1; all others shrink with it.
-        alone: judge each task alone, too.
+    `alpha` is the level of the comparison, 0 to 1, with which all others shrink; `alone` judges each task alone, too.
     """
     threshold, fixed_tasks = asked.threshold, asked.fixed_tasks
     share = alpha / ALPHA
@@ -104,10 +100,9 @@ def clusters_of(units: Iterable[UnitComparison]) -> dict[str, str]:
 
 def per_task(units: Iterable[UnitComparison], clusters: Mapping[str, str]) -> tuple[list[float], list[str]]:
     """Return each task's mean difference, over its configs and models, and its cluster."""
-    found: dict[str, list[float]] = defaultdict(list)
-    for unit in units:
-        found[unit.key.task_id].append(unit.difference)
-    return [fmean(values) for values in found.values()], [clusters[task] for task in found]
+    tasks = grouped(units, lambda unit: unit.key.task_id)
+    differences = [fmean(unit.difference for unit in of_task) for of_task in tasks.values()]
+    return differences, [clusters[task] for task in tasks]
 
 
 def beyond(interval: Interval | None, difference: float, threshold: float) -> Verdict:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
+from locobench.shared.grouping import grouped
 from measure.compare.decision import clusters_of, per_task
 from measure.compare.pairing import dimensions
 from measure.compare.verdicts import Headroom, Measure, Slice, UnitComparison
@@ -30,9 +30,7 @@ def find_difference(metric: Metric, units: Sequence[UnitComparison], confidence:
 
 def _means(units: Sequence[UnitComparison]) -> dict[str, Any]:
     """Return the number of tasks, both arms' means over them, and the mean difference."""
-    tasks: dict[str, list[UnitComparison]] = defaultdict(list)
-    for unit in units:
-        tasks[unit.key.task_id].append(unit)
+    tasks = grouped(units, lambda unit: unit.key.task_id)
     mean_a = fmean(fmean(unit.mean_a for unit in of_task) for of_task in tasks.values())
     mean_b = fmean(fmean(unit.mean_b for unit in of_task) for of_task in tasks.values())
     return {"tasks": len(tasks), "mean_a": mean_a, "mean_b": mean_b, "difference": mean_b - mean_a}
@@ -78,8 +76,8 @@ def find_headroom(
     """
     if not units:
         return None
-    whole = _means(units)
-    mean_a, mean_b = whole["mean_a"], whole["mean_b"]
+    means = _means(units)
+    mean_a, mean_b = means["mean_a"], means["mean_b"]
     error, count = max(standard_error(*per_task(found, clusters_of(found))) for found in (units, as_zero))
     is_rate = units[0].metric == "pass_rate"
     runs_b = sum(len(unit.scores_b) for unit in units)
@@ -91,14 +89,15 @@ def find_headroom(
 
     def count_solved(arm: int) -> tuple[int, int]:
         """Return the number of tasks that an arm solved in every run, and in none."""
-        tasks: dict[str, list[float]] = defaultdict(list)
-        for unit in units:
-            tasks[unit.key.task_id] += unit.by("pass_rate").values[arm]
-        return sum(min(runs) == 1 for runs in tasks.values()), sum(max(runs) == 0 for runs in tasks.values())
+        tasks = [
+            [passed for unit in of_task for passed in unit.by("pass_rate").values[arm]]
+            for of_task in grouped(units, lambda unit: unit.key.task_id).values()
+        ]
+        return sum(min(runs) == 1 for runs in tasks), sum(max(runs) == 0 for runs in tasks)
 
     (always_a, never_a), (always_b, never_b) = count_solved(0), count_solved(1)
     return Headroom(
-        tasks=whole["tasks"],
+        tasks=means["tasks"],
         always_a=always_a,
         never_a=never_a,
         always_b=always_b,

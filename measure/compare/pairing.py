@@ -10,6 +10,7 @@ from statistics import fmean
 import numpy as np
 
 from locobench.shared.errors import InputError
+from locobench.shared.grouping import grouped
 from measure.compare.verdicts import UnitComparison, UnitKey
 from measure.records import EvalResult, Outcome
 from measure.summary.metrics import Metric, metric_value
@@ -26,8 +27,7 @@ Runs = Mapping[UnitKey, Sequence[EvalResult]]
 def pairing(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> Callable[[EvalResult], UnitKey]:
     """Return the key by which runs are paired: always the task; config and model if there are several that both share.
 
-    Raises:
-        InputError: the arms have no model in common and one has several, so it is unclear which to compare.
+    InputError if the arms have no model in common and one has several, so that it is unclear which to compare.
     """
     models_a, models_b = {r.model for r in a}, {r.model for r in b}
     if a and b and not models_a & models_b and len(models_a) + len(models_b) > 2:
@@ -58,13 +58,10 @@ def without_pilot(arms: Arms) -> tuple[Arms, dict[str, int]]:
 
 def by_unit(results: Sequence[EvalResult], key_of: Callable[[EvalResult], UnitKey], lost: float | None = None) -> Runs:
     """Group the measured runs by unit. With `lost`, 0 to 1, lost runs are among them and have that score."""
-    runs: dict[UnitKey, list[EvalResult]] = defaultdict(list)
-    for result in results:
-        if result.measured:
-            runs[key_of(result)].append(result)
-        elif lost is not None:
-            as_if = {"overall_score": lost, "passed": lost == 1, "outcome": Outcome.COMPLETED, "grades": []}
-            runs[key_of(result)].append(result.model_copy(update=as_if))
+    if lost is not None:
+        as_if = {"overall_score": lost, "passed": lost == 1, "outcome": Outcome.COMPLETED, "grades": []}
+        results = [result if result.measured else result.model_copy(update=as_if) for result in results]
+    runs = grouped((result for result in results if result.measured), key_of)
     return {key: sorted(found, key=lambda r: r.run_index) for key, found in runs.items()}
 
 
@@ -118,7 +115,7 @@ def by_quartile(units: Sequence[UnitComparison]) -> list[UnitComparison]:
         if len(numbers) > QUARTILES_FROM and all(map(math.isfinite, numbers.values())):
             edges = np.quantile([numbers[value] for value in every], (0.25, 0.5, 0.75))
             quarters: dict[int, list[str]] = defaultdict(list)
-            for value in sorted(numbers, key=lambda value: numbers[value]):
+            for value in sorted(numbers, key=numbers.__getitem__):
                 quarters[int(np.searchsorted(edges, numbers[value]))].append(value)
             for quarter, values in quarters.items():
                 span = f"{numbers[values[0]]:,.10g} to {numbers[values[-1]]:,.10g}"

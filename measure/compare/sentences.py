@@ -71,6 +71,12 @@ def shares_sentence(comparison: Comparison) -> str:
     return f"Of {counted(total, 'task')} in {comparison.label_b}: {told}." if total else ""
 
 
+def notes(comparison: Comparison) -> list[str]:
+    """Say what is not recorded, what was lost, how many tasks moved and which tools were called; [] without tasks."""
+    said = (costs_sentence, loss_sentence, shares_sentence, tools_sentence)
+    return [text for text in (sentence(comparison) for sentence in said) if text] if comparison.decision.units else []
+
+
 def costs_sentence(comparison: Comparison) -> str:
     """Say which quantities are not recorded in both arms, and which tasks their ratios leave out; empty if neither."""
     known = {cost.name for cost in comparison.costs}

@@ -100,9 +100,9 @@ class ArmLoss(Frozen):
     """How many runs of one arm were lost or cut short."""
 
     planned: int
-    """Number of runs planned, if known; else the number that left a result."""
+    """Runs planned, if known; else those that left a result."""
     lost: int
-    """Runs without a measurement, whatever the cause; includes `missing`."""
+    """Runs without a measurement, `missing` ones included."""
     missing: int
     """Planned runs of a job that left no result."""
     ended: int
@@ -122,7 +122,7 @@ class Loss(Frozen):
     a: ArmLoss
     b: ArmLoss
     p: float
-    """Two-sided p-value of Fisher's exact test: do the arms lose runs equally often?"""
+    """Two-sided, of Fisher's exact test that both arms lose runs equally often."""
     cap: str = ""
     """Why no verdict can be given, as a clause; empty when one can."""
     worst: float | None = None
@@ -138,8 +138,7 @@ class Difference(Frozen):
     difference: float
     """B minus A."""
     interval: Interval | None
-    """All differences that the sign-flip test does not reject; None where nothing moved, and with too few tasks or
-    repositories to reject anything."""
+    """All differences that the sign-flip test does not reject; None where nothing moved, or it can reject nothing."""
     p: float = 1.0
     """Two-sided p-value of that test."""
     adjusted_p: float = 1.0
@@ -157,8 +156,7 @@ class Measure(Difference):
     name: str
     unit: str
     relative: bool = False
-    """Whether `difference` and `interval` are shares of A's value: -0.31 is 31 % less. The difference is then that of
-    the geometric means."""
+    """Whether `difference` and `interval` are shares of A's geometric mean: -0.31 is 31 % less."""
     zeros: int = 0
     """Tasks left out of a relative difference, since an arm's mean is 0."""
 
@@ -210,8 +208,7 @@ class Decision(Frozen):
     no_worse: bool
     """Whether these tests show B to be worse by the margin at most."""
     these_tasks: OneSided | None
-    """P-values of the stratified test, about these very tasks, as in a regression test. If given, they decide the
-    verdict."""
+    """P-values of the stratified test about these very tasks, which decide the verdict where they are given."""
     clusters: int
     """Tasks or repositories that the sign-flip test could flip."""
     repositories: int
@@ -242,7 +239,7 @@ class Comparison(Frozen):
     costs: tuple[Measure, ...]
     """Tokens, dollars, seconds, turns and tool calls, as far as tasks have them in both arms."""
     reach: tuple[Measure, ...]
-    """How the agents came to the files that the answers name, where keys name files and calls are recorded."""
+    """How the agents came to the files of the answers, where keys name files and calls are recorded."""
     headroom: Headroom | None
     """None when no task was measured in both arms."""
     confidence: float

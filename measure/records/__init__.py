@@ -24,4 +24,3 @@ from measure.records.traces import Offered as Offered
 from measure.records.traces import Reach as Reach
 from measure.records.traces import TokenUsage as TokenUsage
 from measure.records.traces import ToolCall as ToolCall
-from measure.records.traces import VerifierMetrics as VerifierMetrics

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 
 from locobench.shared.validation import Whole
 from measure.records.outcomes import ErrorKind, Outcome
-from measure.records.traces import Batch, Conditions, ExecutionTrace, Record, TokenUsage, VerifierMetrics
+from measure.records.traces import Batch, Conditions, ExecutionTrace, Record, TokenUsage
 
 LLM_WEIGHT_KEY = "llm_quality"
 """The scoring key for every LLM assertion without a key of its own."""
@@ -86,8 +86,6 @@ class GradeResult(Record):
     `passed` and `score` then mean nothing and do not count.
     """
     judge: JudgeRecord | None = None
-    verifier: VerifierMetrics | None = None
-    """Set for a Harbor trial whose verifier reported what its reward is made of."""
     weight: float | None = None
     """Weight that the task gave this assertion when the run was graded."""
     duration_seconds: float = 0.0
@@ -245,10 +243,7 @@ class EvalResult(Record):
         return (self.cost_usd or 0.0) + self.retry_cost_usd + self.replaced_judge_cost_usd + judges
 
     def calculate_overall_score(self, weights: Mapping[str, float]) -> float:
-        """Return the weighted mean of all valid grades, 0 to 1; 0.0 if none of them has weight.
-
-        Weights are looked up by assertion id, then check name, then `llm_quality` for judges; else they are 1.
-        """
+        """Return the weighted mean of all valid grades, 0 to 1, as `weighted_score` does."""
         return weighted_score(self.grades, weights)
 
 

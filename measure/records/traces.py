@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
@@ -100,29 +99,6 @@ class Offered(Record):
     skills: list[str] | None = None
     agents: list[str] | None = None
 
-    @staticmethod
-    def of_init(init: object) -> Offered:
-        """Read the init line of the CLI; malformed parts count as not recorded."""
-        if not isinstance(init, Mapping):
-            return Offered()
-        servers = init.get("mcp_servers")
-        return Offered(
-            tools=_names(init.get("tools")),
-            servers={
-                entry["name"]: status if isinstance(status := entry.get("status"), str) else ""
-                for entry in servers
-                if isinstance(entry, Mapping) and isinstance(entry.get("name"), str)
-            }
-            if isinstance(servers, list)
-            else None,
-            skills=_names(init.get("skills")),
-            agents=_names(init.get("agents")),
-        )
-
-
-def _names(listed: object) -> list[str] | None:
-    return [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else None
-
 
 class ExecutionTrace(Record):
     """Trace of a Claude Code execution."""
@@ -150,8 +126,8 @@ class ExecutionTrace(Record):
 
     Saved results hold it without secrets.
     """
-    offered: Offered = Field(default_factory=lambda data: Offered.of_init(data["raw_output"].get("init")))
-    """What the agent had when it started. Older files have it only in the init line of `raw_output`."""
+    offered: Offered = Field(default_factory=Offered)
+    """What the agent had when it started."""
     file_changes: list[FileChange] = []
     file_changes_left_out: Whole = 0
     """Changed files that are not in the list, since there are too many."""
@@ -225,20 +201,9 @@ class Batch(Record):
     present: Whole | None = None
     """Number of runs that left a result."""
     finished: bool | None = None
-    retries: Whole | None = None
-    """Number of runs repeated after a failure."""
 
     @property
     def cut_short(self) -> bool:
         """Whether runs are known to be missing."""
         fewer = self.planned is not None and self.present is not None and self.present < self.planned
         return fewer or self.finished is False
-
-
-class VerifierMetrics(Record):
-    """What a reward is made of, as this project's tasks report it in verifier/metrics.json; None: not reported."""
-
-    components: dict[str, float | None] = {}
-    """Each part of the score, 0 to 1."""
-    scoring: str | None = None
-    scoring_version: str | None = None

@@ -27,12 +27,9 @@ class ReportConsole(Console):
         raise BrokenPipeError
 
 
-def report_console(*, stderr: bool = False) -> Console:
-    """Return a console for standard output or standard error, PIPE_WIDTH wide without a terminal.
-
-    COLUMNS overrides both widths.
-    """
-    console = ReportConsole(stderr=stderr)
+def report_console() -> Console:
+    """Return a console for standard output, PIPE_WIDTH wide without a terminal; COLUMNS overrides both widths."""
+    console = ReportConsole()
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = PIPE_WIDTH
     return console

@@ -8,18 +8,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from measure.compare import sentences
-from measure.compare.verdicts import ArmsComparison, Comparison, Verdict
+from measure.compare.verdicts import ArmsComparison, Comparison
 from measure.records import SCHEMA_VERSION, EvalResult
-from measure.report.grids import Grid, costs_grid, groups_grid, metrics_grid, reach_grid, tasks_grid
+from measure.report.grids import TONES, Grid, Tone, costs_grid, groups_grid, metrics_grid, reach_grid, tasks_grid
+from measure.secrets.redaction import redact_text
 from measure.summary.metrics import aggregate
 
-MARKS = {
-    Verdict.IMPROVEMENT: "🟢",
-    Verdict.REGRESSION: "🔴",
-    Verdict.AS_GOOD: "🔵",
-    Verdict.NO_EVIDENCE: "⚫",
-    Verdict.NOT_ENOUGH_DATA: "⚪",
-}
+MARKS: dict[Tone, str] = {"good": "🟢", "bad": "🔴", "equal": "🔵", "": "⚫", "doubt": "⚪"}
 
 
 def summary_of(results: Sequence[EvalResult]) -> dict[str, Any]:
@@ -42,18 +37,17 @@ def summary_of(results: Sequence[EvalResult]) -> dict[str, Any]:
 
 def comparison_markdown(comparison: Comparison) -> str:
     """Return a comment for a pull request: verdict, numbers, warnings, and the tasks with a verdict of their own."""
-    c, units = comparison, comparison.decision.units
-    told = (sentences.costs_sentence, sentences.loss_sentence, sentences.shares_sentence) if units else ()
+    c = comparison
     groups = _table(groups_grid(c))
     warnings = "\n".join(f"- {_cell(text)}" for text in c.warnings)
-    moved = _table(tasks_grid(c, [unit for unit in units if unit.verdict.decided]))
+    moved = _table(tasks_grid(c, [unit for unit in c.decision.units if unit.verdict.decided]))
     parts = (
-        f"## {MARKS[c.verdict]} {_cell(c.label_b)} against {_cell(c.label_a)}",
+        f"## {MARKS[TONES[c.verdict]]} {_cell(c.label_b)} against {_cell(c.label_a)}",
         _cell(sentences.headroom_sentence(c)),
         f"**{_cell(sentences.answer(c))}**",
         _cell(" ".join(sentences.reasons(c))),
         *(_table(grid(c)) for grid in (metrics_grid, costs_grid, reach_grid)),
-        _cell(" ".join(sentence(c) for sentence in told)),
+        _cell(redact_text(" ".join(sentences.notes(c)))),
         groups and f"<details><summary>By group</summary>\n\n{groups}\n\n</details>",
         warnings and f"### Before you believe it\n\n{warnings}",
         moved and f"### Tasks that changed by themselves\n\n{moved}",
@@ -87,12 +81,8 @@ def comparison_json(found: ArmsComparison) -> str:
 def _comparison_data(comparison: Comparison) -> dict[str, Any]:
     """Return the comparison as JSON data, without values that only the computation needs."""
     steps = {"steps_less", "steps_greater"}
-    data = comparison.model_dump(
-        mode="json",
-        exclude={
-            "decision": {"suite": steps, "units": {"__all__": {"p": steps, "adjusted": steps}}},
-        },
-    )
+    left_out: dict[str, Any] = {"decision": {"suite": steps, "units": {"__all__": {"p": steps, "adjusted": steps}}}}
+    data = comparison.model_dump(mode="json", exclude=left_out)
     return {"schema_version": SCHEMA_VERSION, "verdict": str(comparison.verdict), **data}
 
 

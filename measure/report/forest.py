@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
-from typing import Literal
 
-from measure.compare.verdicts import Comparison, Slice, Verdict
+from locobench.shared.grouping import grouped
+from measure.compare.verdicts import Comparison, Difference, Slice
+from measure.report.grids import TONES, Tone, side_of
 from measure.statistics.estimates import Interval
 from measure.summary.wording import metric_name
 
@@ -18,9 +18,6 @@ STEPS = (0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
 """Distances between two ticks; the axis has two ticks on either side of 0."""
 MOST_ROWS = 12
 """Rows shown per dimension; if there are more groups, those with the smallest p-values are shown."""
-
-Side = Literal["", "good", "bad"]
-SIDES: dict[Verdict, Side] = {Verdict.IMPROVEMENT: "good", Verdict.REGRESSION: "bad"}
 
 
 @dataclass(frozen=True)
@@ -44,13 +41,10 @@ class Forest:
         """Return whether a difference is beyond the axis."""
         return abs(difference) > self.reach
 
-    def side(self, row: Slice) -> Side:
+    def side(self, row: Slice) -> Tone:
         """Return the side of the verdict for all tasks; for a group, that of its interval."""
-        if not row.dimension:
-            return SIDES.get(self.comparison.verdict, "")
-        if not row.changed:
-            return ""
-        return "good" if row.difference > 0 else "bad"
+        verdict = self.comparison.verdict
+        return side_of(row) if row.dimension else TONES[verdict] if verdict.decided else ""
 
     def heading(self, dimension: str) -> str:
         """Return a dimension in words; `config_b` becomes `config in <B's name>`."""
@@ -65,22 +59,10 @@ def forest(comparison: Comparison) -> Forest | None:
     primary = comparison.primary
     if primary is None:
         return None
-    total = Slice(
-        dimension="",
-        value="All tasks",
-        tasks=primary.tasks,
-        mean_a=primary.mean_a,
-        mean_b=primary.mean_b,
-        difference=primary.difference,
-        interval=primary.interval,
-        p=primary.p,
-        adjusted_p=comparison.adjusted_p,
-    )
-    by_dimension: dict[str, list[Slice]] = defaultdict(list)
-    for part in comparison.slices:
-        by_dimension[part.dimension].append(part)
+    numbers = {name: getattr(primary, name) for name in Difference.model_fields}
+    total = Slice(**numbers | {"adjusted_p": comparison.adjusted_p}, dimension="", value="All tasks")
     rows, hidden = [total], {}
-    for name, parts in by_dimension.items():
+    for name, parts in grouped(comparison.slices, lambda part: part.dimension).items():
         kept = sorted(parts, key=lambda part: (part.p, -part.tasks))[:MOST_ROWS]
         rows += [part for part in parts if part in kept]
         if len(parts) > MOST_ROWS:

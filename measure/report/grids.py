@@ -7,14 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from measure.compare.verdicts import ArmsComparison, Comparison, Difference, Measure, UnitComparison, Verdict
-from measure.compare.wording import (
-    arm_values,
-    change_interval,
-    change_text,
-    interval_text,
-    measure_name,
-    value_text,
-)
+from measure.compare.wording import arm_values, change_interval, change_text, interval_text, measure_name, value_text
 from measure.summary.wording import LEVEL, UNKNOWN, cost_text, metric_name, p_text, percent, points
 
 Tone = Literal["", "good", "bad", "equal", "doubt", "clear"]
@@ -57,16 +50,9 @@ class Grid:
 
 def metrics_grid(comparison: Comparison) -> Grid:
     """Show both metrics in both arms, with the difference and its interval at the level of the comparison."""
-    columns = (
-        "",
-        comparison.label_a,
-        comparison.label_b,
-        "difference",
-        f"{100 * comparison.confidence:.3g} %",
-        "tasks",
-    )
-    rows = tuple(_measure_row(m, p=False) for m in comparison.metrics)
-    return Grid("Means over tasks", columns, 3, rows)
+    level = f"{100 * comparison.confidence:.3g} %"
+    columns = ("", comparison.label_a, comparison.label_b, "difference", level, "tasks")
+    return Grid("Means over tasks", columns, 3, tuple(_measure_row(m, p=False) for m in comparison.metrics))
 
 
 def costs_grid(comparison: Comparison) -> Grid:
@@ -93,43 +79,24 @@ def _measure_row(m: Measure, *, p: bool = True) -> Row:
 
 def groups_grid(comparison: Comparison) -> Grid:
     """Show the difference in each group, with interval and p-value after Holm's correction."""
-    rows = [
-        Row(
-            (
-                metric_name(s.dimension),
-                s.value,
-                str(s.tasks),
-                points(s.difference),
-                interval_text(s.interval),
-                p_text(s.adjusted_p),
-            ),
-            _side(s),
-        )
-        for s in comparison.slices
-    ]
+    rows = []
+    for s in comparison.slices:
+        difference = (points(s.difference), interval_text(s.interval), p_text(s.adjusted_p))
+        rows.append(Row((metric_name(s.dimension), s.value, str(s.tasks), *difference), side_of(s)))
     return Grid("By group", ("", "group", "tasks", "difference", f"{LEVEL} of all", "p (Holm)"), 3, tuple(rows))
 
 
-def _side(difference: Difference) -> Tone:
+def side_of(difference: Difference) -> Tone:
+    """Return the side on which the interval of a difference lies."""
     return "" if not difference.changed else "good" if difference.difference > 0 else "bad"
 
 
 def tasks_grid(comparison: Comparison, units: Sequence[UnitComparison]) -> Grid:
     """Show tasks in both arms, with difference, p before and after correction, and the verdict on each alone."""
-    rows = [
-        Row(
-            (
-                str(u.key),
-                *arm_values(u),
-                points(u.difference),
-                p_text(u.p.smaller),
-                p_text(u.adjusted.smaller),
-                str(u.verdict) if u.verdict.decided else "",
-            ),
-            TONES[u.verdict],
-        )
-        for u in units
-    ]
+    rows = []
+    for u in units:
+        alone = (p_text(u.p.smaller), p_text(u.adjusted.smaller), str(u.verdict) if u.verdict.decided else "")
+        rows.append(Row((str(u.key), *arm_values(u), points(u.difference), *alone), TONES[u.verdict]))
     columns = ("task", comparison.label_a, comparison.label_b, "difference", "p", "adjusted p", "alone")
     return Grid("Tasks", columns, 6, tuple(rows))
 

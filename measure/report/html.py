@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from itertools import groupby
 from operator import attrgetter
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from locobench.shared.grouping import grouped
 from locobench.shared.installation import HARNESS
 from measure.compare import sentences, wording
 from measure.compare.verdicts import ArmsComparison, Comparison, UnitComparison, UnitKey
@@ -64,13 +64,7 @@ class TaskTable:
 
 
 def task_table(comparison: Comparison, a: Sequence[EvalResult], b: Sequence[EvalResult]) -> TaskTable:
-    """Return the task table of a comparison; tasks of one arm alone come last.
-
-    Args:
-        comparison: compares the two arms.
-        a: all runs of A, lost ones included.
-        b: all runs of B.
-    """
+    """Return the task table of a comparison of all runs of A and B; tasks of one arm alone come last."""
     units = {unit.key: unit for unit in comparison.decision.units}
     groups = tuple((part.dimension, part.value) for part in comparison.slices)
     places = {group: at for at, group in enumerate(groups)}
@@ -90,38 +84,28 @@ def task_table(comparison: Comparison, a: Sequence[EvalResult], b: Sequence[Eval
 
 
 def render(arms: Sequence[tuple[str, Sequence[EvalResult]]], found: ArmsComparison, title: str) -> str:
-    """Return the whole page; foreign texts are escaped and cleared of what looks like a secret.
+    """Return the whole page on arms that `compare_arms` compared.
 
-    Args:
-        arms: label and results of each arm, as they were given to `compare_arms`.
-        found: what that returned.
-        title: title of the page.
+    Foreign texts are escaped and cleared of what looks like a secret.
     """
     (_, baseline), *others = arms
     everything = [result for _, results in arms for result in results]
     whole = aggregate(everything)
-    return (
-        _environment()
-        .get_template("report.html.j2")
-        .render(
-            title=title,
-            made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-            found=found,
-            views=[
-                (
-                    comparison,
-                    forest(comparison),
-                    task_table(comparison, baseline, results),
-                    timelines(baseline, results),
-                )
-                for comparison, (_, results) in zip(found.comparisons, others, strict=True)
-            ],
-            arms=arms,
-            runs=len(everything),
-            tasks=len({result.task_id for result in everything}),
-            spent=total_cost_text(whole.total_cost, whole.unknown_costs),
-            versions=sorted({r.claude_code_version for r in everything if r.claude_code_version}),
-        )
+    views = [
+        (comparison, forest(comparison), task_table(comparison, baseline, runs), timelines(baseline, runs))
+        for comparison, (_, runs) in zip(found.comparisons, others, strict=True)
+    ]
+    template = _environment().get_template("report.html.j2")
+    return template.render(
+        title=title,
+        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        found=found,
+        views=views,
+        arms=arms,
+        runs=len(everything),
+        tasks=len({result.task_id for result in everything}),
+        spent=total_cost_text(whole.total_cost, whole.unknown_costs),
+        versions=sorted({r.claude_code_version for r in everything if r.claude_code_version}),
     )
 
 
@@ -130,9 +114,9 @@ def _breakable(text: str) -> Markup:
     return Markup("<wbr>").join(re.split(r"(?<=\w[_/.+-])(?=\w)", text))
 
 
-def _groupby_in_order(items: Iterable[object], name: str) -> list[tuple[object, list[object]]]:
-    """Group neighbours with the same value of an attribute; jinja's own `groupby` sorts."""
-    return [(value, list(group)) for value, group in groupby(items, attrgetter(name))]
+def _groupby_in_order(items: Iterable[object], name: str) -> Iterable[tuple[object, list[object]]]:
+    """Group items by an attribute in their order; jinja's own `groupby` sorts."""
+    return grouped(items, attrgetter(name)).items()
 
 
 @cache
@@ -144,8 +128,6 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    names = {"wording": wording, "words": words, "sentences": sentences, "grids": grids, "harness": HARNESS}
-    environment.globals |= names
-    filters = {"groupby_in_order": _groupby_in_order, "breakable": _breakable, "redacted": redact_text}
-    environment.filters |= filters
+    environment.globals.update(wording=wording, words=words, sentences=sentences, grids=grids, harness=HARNESS)
+    environment.filters.update(groupby_in_order=_groupby_in_order, breakable=_breakable, redacted=redact_text)
     return environment

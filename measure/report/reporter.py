@@ -9,49 +9,19 @@ from typing import Any
 
 from rich.console import Console
 
+from measure.compare import sentences
 from measure.compare.comparison import compare
-from measure.compare.sentences import (
-    answer,
-    costs_sentence,
-    headroom_sentence,
-    loss_sentence,
-    reasons,
-    shares_sentence,
-    tools_sentence,
-    verdict_sentence,
-)
 from measure.compare.verdicts import ArmsComparison, Comparison, UnitComparison, Verdict
 from measure.records import EvalResult, ExecutionTrace, GradeResult
+from measure.report import grids, tables
 from measure.report.console import plain, print_table, print_verbatim, report_console
 from measure.report.exports import summary_of
-from measure.report.grids import (
-    TONES,
-    Grid,
-    arms_grid,
-    costs_grid,
-    groups_grid,
-    metrics_grid,
-    pairs_grid,
-    reach_grid,
-    tasks_grid,
-)
-from measure.report.tables import (
-    STYLES,
-    assertion_table,
-    grid_table,
-    means_by_task,
-    new_table,
-    summary_table,
-    verdict_text,
-)
 from measure.results.files import save_results
-from measure.summary.metrics import AggregatedMetrics, aggregate
+from measure.summary.metrics import aggregate
 from measure.summary.wording import UNKNOWN, counted, run_facts, total_cost_text
 
 SUGGESTS = 0.05
 """One-sided p-value up to which a task is listed for a regression that no task shows by itself."""
-
-__all__ = ["AggregatedMetrics", "Reporter", "aggregate"]
 
 
 class Reporter:
@@ -63,8 +33,8 @@ class Reporter:
 
     def print_summary(self, results: list[EvalResult]) -> None:
         """Print rates with intervals, pass@k, cost and lost runs per config and model, then per task."""
-        print_table(self.console, summary_table(results))
-        print_table(self.console, means_by_task(results))
+        print_table(self.console, tables.summary_table(results))
+        print_table(self.console, tables.means_by_task(results))
         metrics = aggregate(results)
         spent = total_cost_text(metrics.total_cost, metrics.unknown_costs)
         note = "" if metrics.total_cost is None else " (judges and lost runs included)"
@@ -88,68 +58,52 @@ class Reporter:
         self, results: list[EvalResult], task_filter: str | None = None, failed_only: bool = False
     ) -> None:
         """Print every run of the tasks whose id contains `task_filter`, with what failed or was lost."""
-        chosen = [
-            (index, result)
-            for index, result in enumerate(results)
-            if (task_filter or "") in result.task_id and not (failed_only and result.passed)
-        ]
-        table = new_table("Runs", "#", "task", "config", "model", "run", "", "score", "outcome", "why")
-        for index, result in chosen:
-            table.add_row(
-                str(index),
-                plain(result.task_id),
-                plain(result.config_name),
-                plain(result.model),
-                str(result.run_index),
-                verdict_text(result.verdict),
-                f"{result.overall_score:.2f}",
-                str(result.outcome),
-                plain(result.why),
-            )
+        chosen = []
+        table = tables.new_table("Runs", "#", "task", "config", "model", "run", "", "score", "outcome", "why")
+        for index, result in enumerate(results):
+            if (task_filter or "") not in result.task_id or (failed_only and result.passed):
+                continue
+            chosen.append(result)
+            who = map(plain, (result.task_id, result.config_name, result.model))
+            how = (tables.verdict_text(result.verdict), f"{result.overall_score:.2f}", str(result.outcome))
+            table.add_row(str(index), *who, str(result.run_index), *how, plain(result.why))
         print_table(self.console, table)
-        print_table(self.console, assertion_table([result for _, result in chosen]))
+        print_table(self.console, tables.assertion_table(chosen))
         self.console.print(f"{len(chosen)} of {counted(len(results), 'run')}; # is the number of a run")
 
     def print_diff(
-        self,
-        results_a: list[EvalResult],
-        results_b: list[EvalResult],
-        label_a: str = "A",
-        label_b: str = "B",
+        self, results_a: list[EvalResult], results_b: list[EvalResult], label_a: str = "A", label_b: str = "B"
     ) -> None:
         """Print two sets of results side by side, task by task, with the verdict."""
         self.print_comparison(compare(results_a, results_b, label_a=label_a, label_b=label_b), all_tasks=True)
 
     def print_comparison(self, comparison: Comparison, all_tasks: bool = False) -> None:
         """Print a comparison: answer, metrics, costs, reasons to doubt it, and the tasks that changed or all tasks."""
-        style = f"bold {STYLES[TONES[comparison.verdict]]}".strip()
-        if room := headroom_sentence(comparison):
+        if room := sentences.headroom_sentence(comparison):
             self.console.print(plain(room))
-        self.console.print(plain(answer(comparison), style=style))
-        for text in reasons(comparison):
+        style = f"bold {tables.STYLES[grids.TONES[comparison.verdict]]}".strip()
+        self.console.print(plain(sentences.answer(comparison), style=style))
+        for text in sentences.reasons(comparison):
             self.console.print(plain(text))
-        self._print_grids(metrics_grid(comparison), costs_grid(comparison), reach_grid(comparison))
+        self._print_grids(grids.metrics_grid(comparison), grids.costs_grid(comparison), grids.reach_grid(comparison))
         for text in comparison.warnings:
             self.console.print(plain("! ", style="yellow").append_text(plain(text, "default")))
-        units = comparison.decision.units
-        if units:
-            sentences = (costs_sentence, loss_sentence, shares_sentence, tools_sentence)
-            for text in filter(None, (sentence(comparison) for sentence in sentences)):
-                self.console.print(plain(text))
-        shown = [unit for unit in units if all_tasks or unit.verdict.decided]
-        self._print_grids(groups_grid(comparison), tasks_grid(comparison, shown))
+        for text in sentences.notes(comparison):
+            self.console.print(plain(text))
+        shown = [unit for unit in comparison.decision.units if all_tasks or unit.verdict.decided]
+        self._print_grids(grids.groups_grid(comparison), grids.tasks_grid(comparison, shown))
 
     def print_arms(self, found: ArmsComparison, all_tasks: bool = False) -> None:
         """Print several arms and every pair of them in tables, then each against the first in full."""
         if found.between:
-            self._print_grids(arms_grid(found), pairs_grid(found))
+            self._print_grids(grids.arms_grid(found), grids.pairs_grid(found))
         for comparison in found.comparisons:
             self.print_comparison(comparison, all_tasks)
 
-    def _print_grids(self, *grids: Grid) -> None:
-        for grid in grids:
+    def _print_grids(self, *shown: grids.Grid) -> None:
+        for grid in shown:
             if grid.rows:
-                print_table(self.console, grid_table(grid))
+                print_table(self.console, tables.grid_table(grid))
 
     def print_explain(self, result: EvalResult) -> None:
         """Print everything about one run: prompt, transcript, changes, grades with the judge's prompt, stderr."""
@@ -173,30 +127,29 @@ class Reporter:
     ) -> tuple[bool, dict[str, Any]]:
         """Return whether `current` is worse than `baseline`, and the evidence.
 
-        A regression needs two things. The pass rate fell by more than `threshold` (0 to 1), over the tasks that
-        changed or for one task. And chance does not explain the fall: permuting each task's runs rarely gives one as
-        large. Tasks with the same results on both sides affect neither. Tasks on one side only are listed under
-        `unmatched` and never count as a change. If the runs cannot decide, `decided` is False, `verdict` is
-        "not enough data", and a False result means nothing.
+        It is if the pass rate fell by more than `threshold` (0 to 1), over the tasks that changed or for one task, and
+        chance does not explain the fall: permuting each task's runs rarely gives one as large. Tasks on one side only
+        are listed under `unmatched` and never count as a change. If the runs cannot decide, `decided` is False,
+        `verdict` is "not enough data", and a False result means nothing.
         """
-        evidence = regression_evidence(_regression_test(baseline, current, threshold))
-        return evidence["has_regressions"], evidence
+        comparison = _regression_test(baseline, current, threshold)
+        return comparison.got_worse, regression_evidence(comparison)
 
     def _print_head(self, result: EvalResult) -> None:
         title = f"{result.task_id} | {result.config_name} | {result.model} | run {result.run_index}"
-        self.console.print(plain(title, style="bold"), verdict_text(result.verdict))
+        self.console.print(plain(title, style="bold"), tables.verdict_text(result.verdict))
         self.console.print(plain(run_facts(result)))
         if result.trace.error:
             self.console.print(plain(result.trace.error, style="yellow"))
 
     def _print_grades(self, grades: Sequence[GradeResult]) -> None:
-        table = new_table("Grades", "assertion", "", "score", "weight", "details")
+        if not grades:
+            return
+        table = tables.new_table("Grades", "assertion", "", "score", "weight", "details")
         for g in grades:
-            status = (
-                plain("judge error", style="yellow")
-                if g.status != "graded"
-                else verdict_text("pass" if g.passed else "fail")
-            )
+            status = tables.verdict_text("pass" if g.passed else "fail")
+            if g.status != "graded":
+                status = plain(g.status.replace("_", " "), style="yellow")
             reasons = [g.details, g.reasoning]
             reasons += [f"{c.score:.2f} {c.criterion}: {c.reasoning} [{c.evidence}]" for c in g.criteria_scores]
             if g.judge:
@@ -205,8 +158,7 @@ class Reporter:
             weight = UNKNOWN if g.weight is None else f"{g.weight:g}"
             body = plain("\n".join(reason for reason in reasons if reason))
             table.add_row(plain(g.assertion_id), status, f"{g.score:.2f}", weight, body)
-        if grades:
-            print_table(self.console, table)
+        print_table(self.console, table)
 
     def _print_tools(self, result: EvalResult, *, names_only: bool = False) -> None:
         calls = result.trace.tool_count
@@ -253,7 +205,7 @@ def regression_evidence(comparison: Comparison) -> dict[str, Any]:
         "comparisons": list(rows.values()),
         "verdict": str(comparison.verdict),
         "decided": comparison.got_worse or comparison.verdict is not Verdict.NOT_ENOUGH_DATA,
-        "evidence": verdict_sentence(comparison),
+        "evidence": sentences.verdict_sentence(comparison),
         "p_value": (decision.these_tasks or decision.suite).less,
         "unmatched": {"baseline": list(comparison.only_a), "current": list(comparison.only_b)},
         "warnings": list(comparison.warnings),

@@ -13,28 +13,10 @@ from measure.records import EvalResult
 from measure.report.console import plain
 from measure.report.grids import Grid, Tone
 from measure.statistics.estimates import wilson_interval
+from measure.summary import wording
 from measure.summary.metrics import Metric, aggregate, by_arm, by_task, resolve_metric
-from measure.summary.wording import (
-    LEVEL,
-    UNKNOWN,
-    cost_text,
-    count_text,
-    errors_text,
-    ks_text,
-    mean_text,
-    percent,
-    rate_interval,
-    seconds_text,
-)
 
-STYLES: dict[Tone, str] = {
-    "good": "green",
-    "bad": "red",
-    "equal": "cyan",
-    "doubt": "yellow",
-    "clear": "bold",
-    "": "",
-}
+STYLES: dict[Tone, str] = {"good": "green", "bad": "red", "equal": "cyan", "doubt": "yellow", "clear": "bold", "": ""}
 
 
 def new_table(title: str, *columns: str) -> Table:
@@ -58,15 +40,15 @@ def _summary_of(runs: Sequence[EvalResult]) -> dict[str, Text | str]:
     m = aggregate(runs)
     return {
         "passed": f"{m.passed}/{m.total_runs}",
-        "rate": plain(percent(m.pass_rate), style=_colour(m.pass_rate)) if m.total_runs else UNKNOWN,
-        LEVEL: rate_interval(m.pass_interval),
-        "score": f"{m.avg_score:.2f}" if m.total_runs else UNKNOWN,
-        "pass@k": ks_text(m.pass_at_k),
-        "pass^k": ks_text(m.pass_hat_k),
-        "tokens": count_text(m.avg_tokens),
-        "cost/run": cost_text(m.avg_cost),
-        "time/run": seconds_text(m.avg_duration),
-        "lost": errors_text(m.errors),
+        "rate": plain(wording.percent(m.pass_rate), style=_colour(m.pass_rate)) if m.total_runs else wording.UNKNOWN,
+        wording.LEVEL: wording.rate_interval(m.pass_interval),
+        "score": f"{m.avg_score:.2f}" if m.total_runs else wording.UNKNOWN,
+        "pass@k": wording.ks_text(m.pass_at_k),
+        "pass^k": wording.ks_text(m.pass_hat_k),
+        "tokens": wording.count_text(m.avg_tokens),
+        "cost/run": wording.cost_text(m.avg_cost),
+        "time/run": wording.seconds_text(m.avg_duration),
+        "lost": wording.errors_text(m.errors),
     }
 
 
@@ -90,9 +72,8 @@ def means_by_task(results: Sequence[EvalResult]) -> Table:
     Several configs and models have a row each below their task.
     """
     metric = resolve_metric("auto", results)
-    table = new_table(
-        "Passed of measured runs by task" if metric == "pass_rate" else "Mean score by task", "task", "mean"
-    )
+    title = "Passed of measured runs by task" if metric == "pass_rate" else "Mean score by task"
+    table = new_table(title, "task", "mean")
     several = len(by_arm(results)) > 1
     for task, of_task in by_task(results).items():
         if several:
@@ -107,18 +88,18 @@ def means_by_task(results: Sequence[EvalResult]) -> Table:
 def _mean(runs: Sequence[EvalResult], metric: Metric) -> Text:
     m = aggregate(runs)
     mean = m.avg_score if metric == "score" else m.pass_rate
-    cell = plain(mean_text(m, metric), style=_colour(mean) if m.total_runs else "dim")
+    cell = plain(wording.mean_text(m, metric), style=_colour(mean) if m.total_runs else "dim")
     return cell.append(f" +{m.lost} lost", style="yellow") if m.lost else cell
 
 
 def assertion_table(results: Sequence[EvalResult]) -> Table:
     """Show how often each assertion of each task passes; one that always or never does cannot tell arms apart."""
-    table = new_table("Assertions", "task", "assertion", "passed", LEVEL)
+    table = new_table("Assertions", "task", "assertion", "passed", wording.LEVEL)
     for task, runs in by_task(results).items():
         grades = [g for run in runs if run.measured for g in run.grades]
         for name in dict.fromkeys(g.assertion_id for g in grades):
             of_name = [g.passed for g in grades if g.assertion_id == name]
-            interval = rate_interval(wilson_interval(sum(of_name), len(of_name)))
+            interval = wording.rate_interval(wilson_interval(sum(of_name), len(of_name)))
             table.add_row(plain(task), plain(name), f"{sum(of_name)}/{len(of_name)}", interval)
     return table
 

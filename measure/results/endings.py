@@ -32,44 +32,26 @@ class Ending:
 
 
 STOPPED = (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED)
-EXCEPTIONS: dict[str, tuple[Outcome, ErrorKind]] = {
-    # The rewards of these count in Harbor, too.
-    "AgentTimeoutError": (Outcome.TIMEOUT, ErrorKind.TIME_LIMIT),
-    "NonZeroAgentExitCodeError": STOPPED,
-    "ContextWindowExceededError": STOPPED,
-    "ContextLengthExceededError": STOPPED,
-    "OutputTokenExceededError": STOPPED,
-    "OutputLengthExceededError": STOPPED,
-    "AgentSafetyRefusalError": STOPPED,
-    "ContentPolicyViolationError": STOPPED,
+_ENDINGS: dict[tuple[Outcome, ErrorKind], str] = {
+    # The rewards of these two count in Harbor, too.
+    (Outcome.TIMEOUT, ErrorKind.TIME_LIMIT): "AgentTimeoutError",
+    STOPPED: "NonZeroAgentExitCodeError ContextWindowExceededError ContextLengthExceededError OutputTokenExceededError "
+    "OutputLengthExceededError AgentSafetyRefusalError ContentPolicyViolationError",
     # All others are lost; these have a cure of their own.
-    **dict.fromkeys(
-        ("AgentAuthenticationError", "AuthenticationError", "PermissionDeniedError"),
-        (Outcome.INFRA_ERROR, ErrorKind.AUTH),
-    ),
-    **dict.fromkeys(("ModelNotFoundError", "NotFoundError"), (Outcome.INFRA_ERROR, ErrorKind.MODEL_NOT_FOUND)),
-    **dict.fromkeys(
-        ("ApiRateLimitError", "ApiUsageLimitError", "RateLimitError"), (Outcome.INFRA_ERROR, ErrorKind.RATE_LIMIT)
-    ),
-    **dict.fromkeys(("ApiOverloadedError", "ServiceUnavailableError"), (Outcome.INFRA_ERROR, ErrorKind.OVERLOADED)),
-    "BudgetExceededError": (Outcome.INFRA_ERROR, ErrorKind.CREDIT),
-    "CancelledError": (Outcome.INFRA_ERROR, ErrorKind.INTERRUPTED),
-    **dict.fromkeys(
-        ("MemoryLimitExceededError", "SandboxLikelyOutOfMemoryError", "GKEPodNotFoundError"),
-        (Outcome.INFRA_ERROR, ErrorKind.KILLED),
-    ),
-    **dict.fromkeys(
-        ("AgentSetupTimeoutError", "EnvironmentStartTimeoutError", "HealthcheckError", "SandboxBuildFailedError"),
-        (Outcome.SETUP_ERROR, ErrorKind.FIXTURE),
-    ),
-    **dict.fromkeys(
-        (
-            *("VerifierTimeoutError", "RewardFileNotFoundError", "RewardFileEmptyError", "VerifierOutputParseError"),
-            *("AddTestsDirError", "DownloadVerifierDirError", "RegradeError"),
-        ),
-        (Outcome.INFRA_ERROR, ErrorKind.GRADING),
-    ),
+    (Outcome.INFRA_ERROR, ErrorKind.AUTH): "AgentAuthenticationError AuthenticationError PermissionDeniedError",
+    (Outcome.INFRA_ERROR, ErrorKind.MODEL_NOT_FOUND): "ModelNotFoundError NotFoundError",
+    (Outcome.INFRA_ERROR, ErrorKind.RATE_LIMIT): "ApiRateLimitError ApiUsageLimitError RateLimitError",
+    (Outcome.INFRA_ERROR, ErrorKind.OVERLOADED): "ApiOverloadedError ServiceUnavailableError",
+    (Outcome.INFRA_ERROR, ErrorKind.CREDIT): "BudgetExceededError",
+    (Outcome.INFRA_ERROR, ErrorKind.INTERRUPTED): "CancelledError",
+    (Outcome.INFRA_ERROR, ErrorKind.KILLED): "MemoryLimitExceededError SandboxLikelyOutOfMemoryError "
+    "GKEPodNotFoundError",
+    (Outcome.SETUP_ERROR, ErrorKind.FIXTURE): "AgentSetupTimeoutError EnvironmentStartTimeoutError HealthcheckError "
+    "SandboxBuildFailedError",
+    (Outcome.INFRA_ERROR, ErrorKind.GRADING): "VerifierTimeoutError RewardFileNotFoundError RewardFileEmptyError "
+    "VerifierOutputParseError AddTestsDirError DownloadVerifierDirError RegradeError",
 }
+EXCEPTIONS = {name: ending for ending, names in _ENDINGS.items() for name in names.split()}
 """What an exception says about the agent; one that is not listed is an infrastructure error."""
 
 KILLED = re.compile(r"\b(?:exit(?:ed)?(?: with)?(?: code| status)?:?|rc=?) ?\(?137\b|OOMKilled|oom-kill|Killed\b")
@@ -125,10 +107,8 @@ NOT_STARTED = re.compile(
 def ending_of(trial: TrialRecord, reward: float | None, *, explained: bool) -> Ending:
     """Decide how a trial ended: the first reason found to call it lost, else the agent's own failure, else completed.
 
-    Args:
-        trial: everything in its folder.
-        reward: 0 to 1; None if it has none under the key that counts.
-        explained: whether the verifier reported what the reward is made of, so that it ran to its end.
+    `reward` is 0 to 1, or None without one under the key that counts; `explained` says that the verifier reported what
+    it is made of, and so ran to its end.
     """
     endings = list(_reasons(trial, reward, explained=explained))
     lost = next((ending for ending in endings if not ending.outcome.measured), None)

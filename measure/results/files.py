@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from locobench.shared.errors import InputError
 from locobench.shared.files import read_text, whole_file
+from locobench.shared.grouping import grouped
 from locobench.shared.validation import first_problem
 from measure.records import (
     Batch,
@@ -62,9 +62,7 @@ def load_results_file(path: Path) -> ResultsFile:
 
 def with_run_indices(results: Iterable[EvalResult]) -> list[EvalResult]:
     """Number the runs of each task, config and model in the order given; return them sorted by these."""
-    groups: dict[tuple[str, str, str], list[EvalResult]] = defaultdict(list)
-    for result in results:
-        groups[result.task_id, result.config_name, result.model].append(result)
+    groups = grouped(results, lambda result: (result.task_id, result.config_name, result.model))
     return [
         result.model_copy(update={"run_index": index})
         for _, group in sorted(groups.items())

@@ -10,20 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from locobench.harbor.record import TrialRecord, read_or_warn, read_records
 from locobench.harbor.task import EnvironmentSection, MetadataSection
-from locobench.harbor.trial import (
-    BY_NAME,
-    AgentInfo,
-    AgentResult,
-    Job,
-    RewardError,
-    RewardScale,
-    TrialFolder,
-    trials,
-)
+from locobench.harbor.trial import BY_NAME, AgentInfo, AgentResult, Job, RewardError, RewardScale, TrialFolder, trials
 from locobench.shared.errors import InputError
 from measure.records import (
     PASS_SCORE,
@@ -39,7 +30,6 @@ from measure.records import (
     Outcome,
     TokenUsage,
     ToolCall,
-    VerifierMetrics,
 )
 from measure.results.endings import ERROR_CHARS, ending_of
 from measure.results.files import with_run_indices
@@ -93,8 +83,7 @@ def _without_copies(found: Iterable[TrialFolder]) -> list[TrialFolder]:
             first[key] = trial
     if copies:
         warnings.warn(
-            f"{copies[0].parent}: left out {len(copies)} copies of trials, such as {copies[0].name}",
-            stacklevel=2,
+            f"{copies[0].parent}: left out {len(copies)} copies of trials, such as {copies[0].name}", stacklevel=2
         )
     return list(first.values())
 
@@ -214,7 +203,7 @@ def _usage(spent: AgentResult) -> TokenUsage | None:
     )
 
 
-def _conditions(trial: TrialRecord, metrics: VerifierMetrics | None) -> Conditions:
+def _conditions(trial: TrialRecord, metrics: Metrics | None) -> Conditions:
     task = trial.task
     agent, config = trial.result.agent_info or AgentInfo(), trial.result.config
     environment = task.toml.environment if task else EnvironmentSection()
@@ -251,12 +240,11 @@ def _batches(found: Sequence[TrialFolder]) -> dict[Path, Batch]:
             present=count,
             # Only a file that says how many trials were planned says whether they are done.
             finished=told.finished_at is not None if "finished_at" in told.model_fields_set else None,
-            retries=told.n_retries,
         )
     return batches
 
 
-def _grade(trial: TrialRecord, reward: float, key: str, metrics: VerifierMetrics | None) -> GradeResult:
+def _grade(trial: TrialRecord, reward: float, key: str, metrics: Metrics | None) -> GradeResult:
     components, rewards = metrics.components if metrics else {}, trial.result.rewards
     return GradeResult(
         assertion_id=key,
@@ -271,16 +259,24 @@ def _grade(trial: TrialRecord, reward: float, key: str, metrics: VerifierMetrics
             for name, value in (components or rewards).items()
             if isinstance(value, int | float) and 0 <= value <= 1 and (components or name != key)
         ],
-        verifier=metrics,
         weight=1.0,
         duration_seconds=(trial.result.verifier.seconds if trial.result.verifier else None) or 0.0,
     )
 
 
-def _metrics(trial: TrialRecord) -> VerifierMetrics | None:
+class Metrics(BaseModel):
+    """What a reward is made of, as this project's tasks report it in verifier/metrics.json."""
+
+    components: dict[str, float | None] = {}
+    """Each part of the score, 0 to 1."""
+    scoring: str | None = None
+    scoring_version: str | None = None
+
+
+def _metrics(trial: TrialRecord) -> Metrics | None:
     """Return what the verifier reports besides its reward; None if it did not, or another benchmark wrote it."""
     try:
-        return VerifierMetrics.model_validate(trial.metrics)
+        return Metrics.model_validate(trial.metrics)
     except ValidationError:
         return None
 

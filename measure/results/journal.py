@@ -90,11 +90,7 @@ class Journal(Generic[Entry]):
                 raise self._unwritable(OSError(number, f"no room for {entries * ROOM_BYTES:,} bytes"))
 
     def append(self, entry: Entry) -> None:
-        """Write one entry and wait until the disk has it.
-
-        Raises:
-            InputError: the entry cannot be written, for example on a full disk; the journal is then as it was before.
-        """
+        """Write one entry and wait until the disk has it; InputError if that fails, and the journal is as it was."""
         end = os.fstat(self._descriptor).st_size
         try:
             write_all(self._descriptor, entry.model_dump_json().encode() + b"\n")
@@ -109,19 +105,14 @@ class Journal(Generic[Entry]):
 
 
 def read_journal(path: Path) -> list[EvalResult]:
-    """Read the last result of each run from a matrix's journal, which has a run once ungraded and once graded.
-
-    Raises:
-        InputError: as for `read_entries`.
-    """
+    """Read the last result of each run from a matrix's journal, which has a run once ungraded and once graded."""
     return list({result.key: result for result in read_entries(path, EvalResult)}.values())
 
 
 def read_entries(path: Path, kind: type[Entry]) -> list[Entry]:
-    """Read the entries of a journal in the order they were written; a last line that a kill cut off is ignored.
+    """Read the entries of a journal in the order they were written; InputError if a line is none.
 
-    Raises:
-        InputError: any other line is not an entry.
+    A last line that a kill cut off is ignored.
     """
     if not path.exists():
         return []

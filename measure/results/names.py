@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from locobench.shared.errors import InputError
+from locobench.shared.grouping import grouped
 from measure.records import EvalResult
 
 Arm = tuple[str, list[EvalResult]]
@@ -23,10 +24,11 @@ def same_names(arms: Sequence[Arm], prefixes: Sequence[str]) -> list[Arm]:
     for label, runs in arms:
         new = {task: _without_prefix(task, prefixes) for task in sorted(_tasks(runs))}
         if found:
-            new |= _alike(new, _tasks(found[0][1]))
-        olds: dict[str, list[str]] = defaultdict(list)
-        for old, name in new.items():
-            olds[name].append(old)
+            theirs, ours = _tasks(found[0][1]), set(new.values())
+            unmatched, own = _by_spelling(theirs - ours), _by_spelling(ours - theirs)
+            alike = {own[spelling]: unmatched[spelling] for spelling in own.keys() & unmatched.keys()}
+            new = {old: alike.get(name, name) for old, name in new.items()}
+        olds = grouped(new, new.__getitem__)
         if twice := next((name for name, several in olds.items() if len(several) > 1), None):
             raise InputError(f"{label}: {' and '.join(olds[twice])} would both be called {twice}; tell them apart")
         renamed = [r if new[r.task_id] == r.task_id else r.model_copy(update={"task_id": new[r.task_id]}) for r in runs]
@@ -43,19 +45,8 @@ def _without_prefix(task: str, prefixes: Sequence[str]) -> str:
     return task.removeprefix(prefix)
 
 
-def _alike(new: Mapping[str, str], tasks: set[str]) -> dict[str, str]:
-    """Return the name in the first arm of each task that differs from it in spelling alone."""
-    unmatched: dict[str, list[str]] = defaultdict(list)
-    for task in tasks - set(new.values()):
-        unmatched[_spelling(task)].append(task)
-    own: dict[str, list[str]] = defaultdict(list)
-    for old, name in new.items():
-        if name not in tasks:
-            own[_spelling(name)].append(old)
-    return {
-        olds[0]: unmatched[key][0] for key, olds in own.items() if len(olds) == 1 and len(unmatched.get(key, ())) == 1
-    }
-
-
-def _spelling(task: str) -> str:
-    return task.replace("_", "-").casefold()
+def _by_spelling(tasks: Iterable[str]) -> dict[str, str]:
+    """Return the tasks that differ from all others in more than `-`, `_` and case, by their spelling without these."""
+    spelled = {task: task.replace("_", "-").casefold() for task in tasks}
+    counts = Counter(spelled.values())
+    return {spelling: task for task, spelling in spelled.items() if counts[spelling] == 1}

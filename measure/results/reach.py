@@ -54,12 +54,8 @@ class Files:
 def reach_of(calls: Sequence[ToolCall], key: Iterable[str], files: Iterable[str]) -> Reach | None:
     """Work out how an agent reached the files of a task's key; None if a call has no recorded text, or the key no file.
 
-    A file is seen once its path is in what a tool returned, or in the arguments of a call that did not fail.
-
-    Args:
-        calls: every tool call of the run, those of subagents included, in order.
-        key: the files that the answer names.
-        files: all files of the code base; without them, `precision` is not known.
+    A file is seen once its path is in what a tool returned, or in the arguments of a call that did not fail. `calls`
+    are in order, those of subagents included; without the code base's `files`, `precision` is not known.
     """
     wanted, all_files = frozenset(key), frozenset(files)
     if not wanted or (calls and all(call.output is None and call.error is None for call in calls)):

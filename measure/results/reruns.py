@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from locobench.shared.grouping import grouped
 from measure.records import Batch, EvalResult
 
 Job = list[EvalResult]
@@ -21,13 +22,8 @@ def join_jobs(results: Iterable[EvalResult], folder: Path) -> list[EvalResult]:
     later run then replaces the lost one and keeps its cost. If a job repeats a measured run, the jobs are repetitions,
     or arms whose difference Harbor does not record, and keep their own names.
     """
-    jobs: dict[tuple[str, str], Job] = defaultdict(list)
-    for result in results:
-        jobs[result.config_name, str(Path(result.source).parent)].append(result)
-    alike: dict[tuple[str, ...], list[Job]] = defaultdict(list)
-    for runs in jobs.values():
-        alike[_setup(runs)].append(runs)
-    groups = [sorted(group, key=_start) for group in alike.values()]
+    jobs = grouped(results, lambda result: (result.config_name, Path(result.source).parent))
+    groups = [sorted(group, key=_start) for group in grouped(jobs.values(), _setup).values()]
     joined = [(group, _runs_that_count(group, folder)) for group in groups]
     several = sum(runs is not None for _, runs in joined) > 1
     name = folder.resolve().name
@@ -60,12 +56,9 @@ def _runs_that_count(group: Sequence[Job], folder: Path) -> Job | None:
         return None
     kept, replaced = list(group[0]), 0
     for runs in group[1:]:
-        lost: dict[tuple[str, str], Job] = defaultdict(list)
-        for run in kept:
-            if not run.measured:
-                lost[_slot(run)].append(run)
+        lost = grouped((run for run in kept if not run.measured), _slot)
         known, again = {_slot(run) for run in kept}, Counter(map(_slot, runs))
-        if any(key in known and count > len(lost[key]) for key, count in again.items()):
+        if any(key in known and count > len(lost.get(key, ())) for key, count in again.items()):
             return None
         for run in runs:
             old = lost[_slot(run)].pop() if _slot(run) in known else None
@@ -75,8 +68,7 @@ def _runs_that_count(group: Sequence[Job], folder: Path) -> Job | None:
             kept.append(_with_cost_of(old, run) if old else run)
     if replaced:
         warnings.warn(
-            f"{folder}: lost trials that a later job ran again count as the later run: {replaced}",
-            stacklevel=3,
+            f"{folder}: lost trials that a later job ran again count as the later run: {replaced}", stacklevel=3
         )
     return kept
 
@@ -102,6 +94,5 @@ def _as_one(group: Sequence[Job], runs: Job, name: str) -> Iterable[EvalResult]:
         planned=len(runs) + missing if any(batch.planned is not None for batch in batches) else None,
         present=len(runs),
         finished=None if all(batch.finished is None for batch in batches) else not missing,
-        retries=sum(batch.retries or 0 for batch in batches),
     )
     return (run.model_copy(update={"config_name": name, "batch": batch}) for run in runs)

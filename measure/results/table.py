@@ -32,9 +32,9 @@ LOST = {"lost", "error", "n/a"}
 
 
 class Row(BaseModel):
-    """A run; any further column is a group."""
+    """A run."""
 
-    model_config = ConfigDict(extra="allow", str_strip_whitespace=True)
+    model_config = ConfigDict(str_strip_whitespace=True)
 
     task: str = Field(min_length=1)
     arm: str = Field(min_length=1)
@@ -45,28 +45,26 @@ class Row(BaseModel):
     category: str = ""
     difficulty: str = ""
     language: str = ""
+    groups: dict[str, str] = {}
+    """Every other column."""
 
 
 def load_table(path: Path, scale: RewardScale = BY_NAME) -> dict[str, list[EvalResult]]:
     """Read the results of a CSV table by arm, in the order in which the arms appear.
 
-    A table has the columns `task`, `arm` and `reward` and one line per run; ALIASES has other names for them. Without
-    an arm, all runs are of one, named after the file. The columns `config`, `model`, `category`, `language` and
-    `difficulty` are optional; any other column is a group. A reward is a number in the scale's range, or a word. A run
-    passes with a reward of PASS_SCORE. Cells are parted by commas, semicolons or tabs.
-
-    Raises:
-        InputError: names the row and the column; the header is row 1.
+    A table has the columns of Row, of which only `task` and `reward` must be there, and a line for each run. Without
+    an arm, all runs are of one, named after the file. A reward is a number in the scale's range, or a word. A run
+    passes with a reward of PASS_SCORE. Cells are parted by commas, semicolons or tabs. InputError names row and column.
     """
     arms: dict[str, list[EvalResult]] = defaultdict(list)
     seen: Counter[tuple[str, ...]] = Counter()
     written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     where = f"{path}: row 1"
     try:
-        for number, cells, comma in _rows(path, scale):
+        for number, cells, comma in _rows(path):
             where = f"{path}: row {number}"
             seen[tuple(cells.values())] += 1
-            row = Row.model_validate({"arm": path.stem, **cells})
+            row = _row(cells, path.stem, scale)
             arms[row.arm].append(_result(row, _reward(where, row.reward, scale, comma), f"{path}:{number}", written))
     except csv.Error as error:
         raise InputError(f"{path}: not a table ({error})") from error
@@ -82,9 +80,9 @@ def load_table(path: Path, scale: RewardScale = BY_NAME) -> dict[str, list[EvalR
     return {arm: with_run_indices(results) for arm, results in arms.items()}
 
 
-def _rows(path: Path, scale: RewardScale) -> Iterator[tuple[int, dict[str, str], bool]]:
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, str], bool]]:
     """Yield the number and cells of each row that is not empty, and whether its numbers have a decimal comma."""
-    lines = read_text(path).lstrip("\ufeff").splitlines()
+    lines = read_text(path).splitlines()
     first = 1 if lines and lines[0].lower().startswith("sep=") else 0  # written by spreadsheets
     head = lines[first] if len(lines) > first else ""
     delimiter = max(",;\t", key=head.count)
@@ -94,7 +92,6 @@ def _rows(path: Path, scale: RewardScale) -> Iterator[tuple[int, dict[str, str],
         header.pop()
     if len(set(header) - {""}) < len(header):
         raise InputError(f"{path}: row {first + 1} has a column twice, or one without a name")
-    names = _names(header, scale)
     for values in reader:
         number = reader.line_num + first
         if not any(value.strip() for value in values):
@@ -102,20 +99,19 @@ def _rows(path: Path, scale: RewardScale) -> Iterator[tuple[int, dict[str, str],
         if len(values) < len(header) or any(value.strip() for value in values[len(header) :]):
             count = len(header)
             raise InputError(f"{path}: row {number} has more or fewer cells than the header, which has {count}")
-        yield number, dict(zip(names, values, strict=False)), delimiter == ";"
+        yield number, dict(zip(header, values, strict=False)), delimiter == ";"
 
 
-def _names(header: list[str], scale: RewardScale) -> list[str]:
-    """Return the header with the names of Row; the column of the scale's key is the reward if there is one."""
-    folded = [name.lower() for name in header]
-    renamed = list(header)
-    for name, aliases in ALIASES.items():
-        wanted = (scale.key.lower(), *aliases) if name == "reward" else aliases
-        found = next((alias for alias in wanted if alias in folded), None)
-        if found:
-            renamed[folded.index(found)] = name
-    known = {name.lower() for name in Row.model_fields}
-    return [name.lower() if name.lower() in known and renamed.count(name.lower()) == 0 else name for name in renamed]
+def _row(cells: dict[str, str], arm: str, scale: RewardScale) -> Row:
+    """Read a row by the names of its columns; the reward is under the scale's key if there is such a column."""
+    columns = {name.lower(): name for name in cells}
+    aliases = ALIASES | {"reward": (scale.key.lower(), *ALIASES["reward"])}
+    fields = {"arm": arm}
+    for field in Row.model_fields:
+        found = next((name for name in aliases.get(field, (field,)) if name in columns), None)
+        if found and field != "groups":
+            fields[field] = cells.pop(columns.pop(found))
+    return Row.model_validate({**fields, "groups": cells})
 
 
 def _reward(where: str, text: str, scale: RewardScale, comma: bool) -> float | None:
@@ -154,7 +150,7 @@ def _result(row: Row, reward: float | None, source: str, written: datetime) -> E
         grades=grade if reward is not None else [],
         overall_score=reward or 0.0,
         passed=passed,
-        groups={name: value.strip() for name, value in (row.model_extra or {}).items() if value.strip()},
+        groups={name: value for name, value in row.groups.items() if value},
         source=source,
         category=row.category,
         difficulty=row.difficulty,

@@ -38,12 +38,8 @@ def is_secret_name(name: str) -> bool:
 
     `ANTHROPIC_API_KEY`, `apiKey` and `X-Auth-Token` are; `max_tokens`, `keybindings` and `token_limit` are not.
     """
-    snake = _snake(name).strip("_")
+    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+", "_", name).lower().strip("_")
     words = snake.split("_")
     if words[-1] in MEASURES or name in WORKING_DIRECTORIES or LOOKUP_KEY.search(snake):
         return False
     return not SECRET_WORDS.isdisjoint(words) or bool(SECRET_PART.search(snake))
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+", "_", name).lower()

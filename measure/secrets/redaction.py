@@ -52,13 +52,13 @@ SHORTEST_CUT = 200
 WHITE = r"\s|\\[nrt]"
 DUMPED = r"(?:(?<=\n)|(?<=\\n)|\A)[0-9a-f]{6,8}:?(?=[ \t])|[ \t]{2}[|>]?[^\n\\]{1,17}(?=\n|\\n|\Z)"
 """What surrounds the bytes in a line of od, xxd and hexdump: their offset, and the same bytes as text."""
-WRAPPED = re.compile(rf"(?:{WHITE})+")
-HEXADECIMAL = re.compile(rf"(?:{WHITE}|[%,:]|\\x|0x)+", re.IGNORECASE)
-DUMP = re.compile(rf"(?:{DUMPED}|{WHITE})+", re.IGNORECASE)
+HEXADECIMAL = rf"{WHITE}|[%,:]|\\x|0x"
+DUMP = rf"{DUMPED}|{WHITE}"
 """What may stand between the letters of a known value, or the digits of its bytes."""
-LINE_END = re.compile(r"\n|\\n|\Z")
+REST_OF_LINE = r"[\s\S]*?(?=\n|\\n|\Z)"
+"""What goes with bytes in a dump: the same bytes as text."""
 
-CUT = re.compile(r"[\s.…]*\[[^\[\]\n]{0,40}(?:truncated|left out|omitted)[^\[\]\n]{0,40}\][\s.…]*")
+CUT = re.compile(r"(?<![\s.…])[\s.…]*\[[^\[\]\n]{0,40}(?:truncated|left out|omitted)[^\[\]\n]{0,40}\][\s.…]*")
 """The mark that a program leaves where it cut its output."""
 
 KEPT_KEYS = frozenset(
@@ -91,9 +91,9 @@ class Redactor:
         for secret in self._secrets:
             text = text.replace(secret, REDACTED)
         if self._secrets:
-            text = _replace_forms(text, WRAPPED, self._squeezed)
-            text = _replace_forms(text, HEXADECIMAL, self._bytes, fold=True)
-            text = _replace_forms(text, DUMP, self._bytes, fold=True, to=LINE_END)
+            text = _replace_forms(text, self._squeezed, WHITE)
+            text = _replace_forms(text, self._bytes, HEXADECIMAL, flags=re.IGNORECASE)
+            text = _replace_forms(text, self._bytes, DUMP, flags=re.IGNORECASE, after=REST_OF_LINE)
             if len(text) >= SHORTEST_CUT:
                 text = self._without_pieces(text)
         return text
@@ -133,47 +133,19 @@ def _overlap(first: str, second: str) -> int:
     return next((length for length in lengths if first.endswith(second[:length])), 0)
 
 
-def _replace_forms(
-    text: str,
-    between: re.Pattern[str],
-    forms: Iterable[str],
-    *,
-    fold: bool = False,
-    to: re.Pattern[str] | None = None,
-) -> str:
-    """Replace forms of secrets wherever they stand in a text, however they are interrupted.
+def _replace_forms(text: str, forms: Iterable[str], between: str, *, flags: int = 0, after: str = "") -> str:
+    """Replace forms of secrets wherever they stand in a text, interrupted by what `between` matches.
 
-    `fold` ignores case; what follows goes as well, until `to` matches.
+    What `after` matches behind them goes as well.
     """
-    plain = between.sub("", text)
-    plain = plain.casefold() if fold else plain
-    found = [form for form in forms if form in plain]
-    if not found:
-        return text
-    letters = [index for start, end in _gaps(text, between) for index in range(start, end)]
-    spans = []
-    for form in found:
-        at = plain.find(form)
-        while at >= 0:
-            end = letters[at + len(form) - 1] + 1
-            following = to.search(text, end) if to else None
-            spans.append((letters[at], following.start() if following else end))
-            at = plain.find(form, at + len(form))
-    parts, done = [], 0
-    for start, end in sorted(spans):
-        if start >= done:
-            parts += [text[done:start], REDACTED]
-        done = max(done, end)
-    return "".join([*parts, text[done:]])
-
-
-def _gaps(text: str, between: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    """Yield the spans of a text that a pattern does not match."""
-    done = 0
-    for match in between.finditer(text):
-        yield done, match.start()
-        done = match.end()
-    yield done, len(text)
+    plain = re.sub(rf"(?:{between})+", "", text, flags=flags)
+    plain = plain.lower() if flags else plain
+    for form in forms:
+        if form in plain:
+            # The gaps never give back what they took, so that no text makes this slow.
+            interrupted = rf"(?:{between})*+".join(map(re.escape, form))
+            text = re.sub(interrupted + after, REDACTED, text, flags=flags)
+    return text
 
 
 def _raw(secret: str) -> bytes:

@@ -91,13 +91,7 @@ def equivalence_interval(
     Student's interval knows that tasks of a cluster go together. It is too short where a few tasks broke entirely and
     hold the whole difference; the empirical likelihood allows for broken tasks that are not among those seen.
 
-    Args:
-        differences: one for each task, -1 to 1.
-        clusters: the cluster of each task.
-        confidence: level, 0 to 1.
-
-    Returns:
-        None below two clusters.
+    `differences`, -1 to 1, and `clusters` have an entry for each task; the result is None below two clusters.
     """
     if len(set(clusters)) < 2:
         return None
@@ -146,13 +140,8 @@ def minimal_detectable_effect(
 ) -> float | None:
     """Return the mean difference that a one-sided paired test at `alpha` detects with probability `power`.
 
-    (t[1-alpha] + t[power]) * standard error: Bloom 1995, "Minimum Detectable Effects", Evaluation Review 19.
-
-    Args:
-        error: standard error of the mean difference, seen or expected.
-        clusters: number of independent differences: tasks, or their projects. Below two, the result is None.
-        alpha: one-sided level, 0 to 1.
-        power: 0 to 1.
+    (t[1-alpha] + t[power]) * standard error: Bloom 1995, "Minimum Detectable Effects", Evaluation Review 19. `error` is
+    the standard error, seen or expected; `clusters` counts tasks or their projects. None below two.
     """
     if clusters < 2:
         return None
@@ -169,7 +158,6 @@ def effect_found(
             rate moves to a half. An error of 0 says nothing of what is found.
         clusters: as in `minimal_detectable_effect`, like alpha.
         room: the largest difference that is possible.
-        alpha: one-sided level, 0 to 1.
     """
     effect = min(room, 0.5)  # from 0, passes that never failed would not vary at all
     for _ in range(50):
@@ -198,11 +186,7 @@ def equivalence_power(margin: float, sd_of_differences: float, tasks: int, alpha
     One-Sided Tests Procedure in Bioequivalence", J. Pharmacokinet. Biopharm. 18. The reach is that of the empirical
     likelihood for normal differences, whose tilt `lowest_likely_mean` limits to 1.
 
-    Args:
-        margin: the largest difference that is as good, above 0.
-        sd_of_differences: standard deviation of one task's difference.
-        tasks: number of tasks, 2 or more.
-        alpha: level of each of the two tests.
+    `margin` is above 0, `sd_of_differences` that of single tasks, `alpha` the level of each test; 2 `tasks` or more.
     """
     error, quantile = sd_of_differences / math.sqrt(tasks), float(scipy.special.stdtrit(tasks - 1, 1 - alpha))
     tilt = 1.0 if error < TIE else min(1.0, quantile / (tasks * error))

@@ -161,10 +161,8 @@ def stratified_test(tasks: Sequence[tuple[Sequence[float], Sequence[float]]]) ->
     This is the stratified permutation test of the mean difference (Good 2005, "Permutation, Parametric and Bootstrap
     Tests of Hypotheses", section 6.5), given which tasks differ at all. A task with equal means in both arms says
     nothing about the direction, like a tie in a sign test, so it changes no p-value. The test is exact up to
-    MOST_SUMS distinct sums; beyond that, it draws RESAMPLES permutations and counts the observed one too.
-
-    Args:
-        tasks: for each task, the values of its runs in A and in B.
+    MOST_SUMS distinct sums; beyond that, it draws RESAMPLES permutations and counts the observed one too. `tasks` has
+    the values of each task's runs in A and in B.
     """
     dealt = [_splits(a, b) for a, b in tasks if abs(np.mean(a) - np.mean(b)) > TIE]
     observed = float(sum(np.mean(b) - np.mean(a) for a, b in tasks))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, pstdev
 
 from locobench.shared.errors import InputError
+from locobench.shared.grouping import grouped
 from measure.records import EvalResult
 from measure.statistics.estimates import ALPHA, effect_found
 from measure.summary.metrics import Metric, by_arm, by_task, mean_of_known, metric_value, resolve_metric
@@ -57,12 +57,9 @@ class PilotHeadroom:
     """Whether no task was run twice, so that all differences between tasks count as noise."""
 
     def finds(self, sign: int, tasks: int, attempts: int) -> float | None:
-        """Return the rise (1) or fall (-1) that is found in 80 % of experiments; None if that exceeds the room.
+        """Return the rise (sign 1) or fall (-1) that is found in 80 % of experiments; None if that exceeds the room.
 
-        Args:
-            sign: 1 or -1.
-            tasks: of the full set.
-            attempts: runs of each task in each arm.
+        `tasks` is the size of the full set, `attempts` the number of runs of each task in each arm.
         """
         if 2.0**-tasks > ALPHA / 2:  # no sign-flip test over so few tasks rejects anything
             return None
@@ -80,17 +77,14 @@ def pilot_headroom(results: Sequence[EvalResult]) -> PilotHeadroom:
     if whole is None:
         raise InputError("no run was measured, so nothing tells what the tasks can show; `analyze` says why")
     noise = observed_noise(results)
-    groups: defaultdict[str, defaultdict[str, list[EvalResult]]] = defaultdict(lambda: defaultdict(list))
-    for run in results:
-        for name, value_of in GROUPINGS.items():
-            if value := value_of(run):
-                groups[name][value].append(run)
+    groups = {name: grouped(filter(value_of, results), value_of) for name, value_of in GROUPINGS.items()}
     return PilotHeadroom(
         metric=metric,
         whole=whole,
         groups={
             name: {value: level for value, runs in sorted(values.items()) if (level := level_of(runs, metric))}
             for name, values in groups.items()
+            if values
         },
         # The variance over all runs is that within tasks and that between them (law of total variance). Where that is
         # 0, runs may vary all the same: at most as passes do (Bhatia & Davis 2000, Am. Math. Monthly 107).

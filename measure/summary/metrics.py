@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
@@ -10,7 +10,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from measure.records import EvalResult, ToolCall
+from locobench.shared.grouping import grouped
+from measure.records import EvalResult
 from measure.statistics import estimates
 from measure.statistics.estimates import Interval
 
@@ -144,9 +145,7 @@ def tool_use(results: Iterable[EvalResult]) -> ToolUse | None:
     """Count how often the measured runs called each tool; None when no run recorded its calls."""
     recorded = [result.trace.tool_calls for result in with_calls(results)]
     users = Counter(name for calls in recorded for name in {call.name for call in calls})
-    by_tool: dict[str, list[ToolCall]] = defaultdict(list)
-    for call in (call for calls in recorded for call in calls):
-        by_tool[call.name].append(call)
+    by_tool = grouped((call for calls in recorded for call in calls), lambda call: call.name)
     counts = tuple(
         ToolCount(
             name=name,
@@ -162,28 +161,21 @@ def tool_use(results: Iterable[EvalResult]) -> ToolUse | None:
 
 def by_arm(results: Iterable[EvalResult]) -> dict[tuple[str, str], list[EvalResult]]:
     """Group results by (config, model), sorted by name."""
-    groups: dict[tuple[str, str], list[EvalResult]] = defaultdict(list)
-    for result in results:
-        groups[result.config_name, result.model].append(result)
-    return dict(sorted(groups.items()))
+    return dict(sorted(grouped(results, lambda result: (result.config_name, result.model)).items()))
 
 
 def by_task(results: Iterable[EvalResult]) -> dict[str, list[EvalResult]]:
     """Group results by task, sorted by id."""
-    groups: dict[str, list[EvalResult]] = defaultdict(list)
-    for result in results:
-        groups[result.task_id].append(result)
-    return dict(sorted(groups.items()))
+    return dict(sorted(grouped(results, lambda result: result.task_id).items()))
 
 
 def _over_tasks(runs: Sequence[EvalResult], estimate: Callable[[int, int, int], float | None]) -> dict[int, float]:
     """Average an estimate over tasks, each config and model of a task counting as one."""
-    groups: dict[tuple[str, str, str], list[bool]] = defaultdict(list)
-    for run in runs:
-        groups[run.task_id, run.config_name, run.model].append(run.passed)
+    groups = grouped(runs, lambda run: (run.task_id, run.config_name, run.model)).values()
+    counts = [(len(group), sum(run.passed for run in group)) for group in groups]
     means: dict[int, float] = {}
     for k in KS:
-        values = [v for g in groups.values() if (v := estimate(len(g), sum(g), k)) is not None]
+        values = [value for total, passed in counts if (value := estimate(total, passed, k)) is not None]
         if values:
             means[k] = fmean(values)
     return means

@@ -31,11 +31,8 @@ class Noise:
 
         The variances of independent means add up: effect_sd^2 + (variance of a run in A + in B) / runs. A pass of
         probability p varies by p (1 - p), of which the spread of the tasks is a part (law of total variance).
-        Differences between tasks do not matter, since each task is compared with itself.
-
-        Args:
-            change: B's mean minus A's, -1 to 1.
-            runs: of each task in each arm, 1 or more.
+        Differences between tasks do not matter, since each task is compared with itself. `change` is B's mean minus
+        A's, -1 to 1.
         """
         means = (self.mean, self.mean + change)
         of_runs = [max(0.0, mean * (1 - mean) - self.task_sd**2) for mean in means]

@@ -60,6 +60,7 @@ def test_a_result_of_a_megabyte_is_redacted_in_less_than_two_seconds_whatever_is
         "password=",
         "73 6b ",
         "a-",
+        " ",
         "0000020 73 6b\n",
         "def f(self, x: int) -> str:\n    return self.y[x]\n",
     ):

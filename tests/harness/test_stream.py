@@ -160,10 +160,3 @@ def test_what_no_line_lists_is_not_recorded() -> None:
     assert parse(RESULT).offered == Offered()
     init = {"type": "system", "subtype": "init", "mcp_servers": [{"name": "s", "status": "failed"}, 3], "tools": "all"}
     assert parse(init, RESULT).offered == Offered(servers={"s": "failed"})
-
-
-def test_results_of_earlier_versions_tell_what_was_offered() -> None:
-    """They have it in the init line of the raw output alone."""
-    trace = {"raw_output": {"init": {"tools": ["Bash"], "mcp_servers": [{"name": "s", "status": "connected"}]}}}
-    read = ExecutionTrace.model_validate_json(json.dumps(trace))
-    assert read.offered == Offered(tools=["Bash"], servers={"s": "connected"})

@@ -148,6 +148,12 @@ def test_a_run_that_a_table_calls_lost_counts_in_no_rate(tmp_path: Path) -> None
     assert [run.measured for run in results] == [True, False, False]
 
 
+def test_a_reward_that_is_named_counts_before_a_column_called_reward(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("task,arm,score,reward\na,x,0.25,0.75\n")
+    (run,) = load_table(tmp_path / "t.csv", RewardScale("score", 0, 1))["x"]
+    assert (run.overall_score, run.groups) == (0.25, {"reward": "0.75"})
+
+
 def test_a_table_with_several_rewards_is_read_by_the_one_that_counts(tmp_path: Path) -> None:
     path = table(tmp_path, "task,arm,reward,speedup\nt,a,1,2\nu,a,1,4\n")
     results = load_source(path, RewardScale("speedup", 0, 4))

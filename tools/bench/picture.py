@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from harness.models import CriterionScore, EvalResult, GradeResult, VerifierMetrics
+from harness.models import CriterionScore, EvalResult, GradeResult
 from measure.compare.comparison import compare_arms
 from measure.report.html import render
 from tests.support.results import run
@@ -76,7 +76,6 @@ def _grade(score: float) -> GradeResult:
         passed=score >= 0.7,
         score=score,
         criteria_scores=[CriterionScore(criterion=name, score=value) for name, value in components.items()],
-        verifier=VerifierMetrics(components=dict(components)),
     )
 
 

@@ -26,7 +26,6 @@ MODELS: tuple[type[BaseModel] | type[Enum], ...] = (
     results.GradeResult,
     results.CriterionScore,
     results.JudgeRecord,
-    traces.VerifierMetrics,
     results.Fingerprints,
     traces.Conditions,
     traces.Batch,

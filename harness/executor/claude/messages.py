@@ -101,9 +101,20 @@ class Message(CliOutput):
     """The line as it was printed."""
 
 
+class Server(CliOutput):
+    """An MCP server, as the first line lists it."""
+
+    name: str = ""
+    status: str = ""
+
+
 class Init(Message):
     """The first line: what the CLI really loaded."""
 
+    tools: list[str] | None = None
+    mcp_servers: list[Any] | None = None
+    skills: list[str] | None = None
+    agents: list[str] | None = None
     plugins: list[dict[str, Any]] = []
     slash_commands: list[str] = []
     claude_code_version: str = ""
@@ -111,7 +122,14 @@ class Init(Message):
     @property
     def offered(self) -> Offered:
         """The tools, servers, skills and agents that the CLI offers."""
-        return Offered.of_init(self.raw)
+        named = (Server.model_validate(entry) for entry in self.mcp_servers or () if isinstance(entry, dict))
+        servers = {server.name: server.status for server in named if server.name}
+        return Offered(
+            tools=self.tools,
+            servers=None if self.mcp_servers is None else servers,
+            skills=self.skills,
+            agents=self.agents,
+        )
 
 
 class Turn(Message):

@@ -4,52 +4,35 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from measure.compare.pairing import Arms
 from measure.records import EvalResult, JudgeRecord
 from measure.summary.wording import some
 
-
-class Condition(NamedTuple):
-    """Something that should be the same in both arms."""
-
-    name: str
-    of: Callable[[EvalResult], object]
-    """Its value for a run; None or empty when not recorded."""
-    cure: str = "run both arms with the same"
-    shown: bool = True
-    """Whether its values mean something to a reader."""
-
-
+SAME = "run both arms with the same"
 ONE_JUDGE = "two judges are two measures: judge both arms again with one (`grade --judge` for Harbor jobs)"
+OLD_REWARDS = "rewards of two versions cannot be compared: run the older arm again"
+SETTINGS = "configuration of the agent"
+"""Recorded as a hash, which tells a reader nothing."""
 
-CONDITIONS = (
-    Condition("agent", lambda r: r.conditions.agent),
-    Condition("agent version", lambda r: r.conditions.agent_version or r.claude_code_version),
-    Condition(
-        "configuration of the agent",
-        lambda r: r.conditions.agent_settings,
-        "compare the agents in the jobs' config.json",
-        shown=False,
-    ),
-    Condition("base image", lambda r: r.conditions.base_image, "generate one task set for both arms"),
-    Condition("scoring", lambda r: r.conditions.scoring, "the rewards measure two things: score both arms in one way"),
-    Condition(
-        "scoring version",
-        lambda r: r.conditions.scoring_version,
-        "rewards of two versions cannot be compared: run the older arm again",
-    ),
-    Condition("judge model", lambda r: " + ".join(sorted(judge.model for judge in _judges(r))), ONE_JUDGE),
-    Condition(
-        "version of the judge's prompt", lambda r: " + ".join(sorted(judge.version for judge in _judges(r))), ONE_JUDGE
-    ),
-    Condition("verifier mode", lambda r: r.conditions.verifier_mode),
-    Condition("agent's time limit (s)", lambda r: r.conditions.agent_timeout_seconds),
-    Condition("number of CPUs", lambda r: r.conditions.cpus),
-    Condition("memory limit (MB)", lambda r: r.conditions.memory_mb),
-)
-"""Compared task by task: a limit that differs between tasks is no difference between arms."""
+CONDITIONS: dict[str, tuple[Callable[[EvalResult], object], str]] = {
+    "agent": (lambda r: r.conditions.agent, SAME),
+    "agent version": (lambda r: r.conditions.agent_version or r.claude_code_version, SAME),
+    SETTINGS: (lambda r: r.conditions.agent_settings, "compare the agents in the jobs' config.json"),
+    "base image": (lambda r: r.conditions.base_image, "generate one task set for both arms"),
+    "scoring": (lambda r: r.conditions.scoring, "the rewards measure two things: score both arms in one way"),
+    "scoring version": (lambda r: r.conditions.scoring_version, OLD_REWARDS),
+    "judge model": (lambda r: " + ".join(sorted(judge.model for judge in _judges(r))), ONE_JUDGE),
+    "version of the judge's prompt": (lambda r: " + ".join(sorted(judge.version for judge in _judges(r))), ONE_JUDGE),
+    "verifier mode": (lambda r: r.conditions.verifier_mode, SAME),
+    "agent's time limit (s)": (lambda r: r.conditions.agent_timeout_seconds, SAME),
+    "number of CPUs": (lambda r: r.conditions.cpus, SAME),
+    "memory limit (MB)": (lambda r: r.conditions.memory_mb, SAME),
+}
+"""What should be the same in both arms: its value for a run, empty when not recorded, and what to do if it is not.
+
+Compared task by task: a limit that differs between tasks is no difference between arms.
+"""
 
 
 def confounds(arms: Arms) -> Iterator[str]:
@@ -59,15 +42,15 @@ def confounds(arms: Arms) -> Iterator[str]:
     if models_a and models_b and not models_a & models_b:
         cure = "unless the model is what you compare, run both arms with one"
         yield f"The model differs between the arms: {_against(models_a, models_b)}; {cure}."
-    for condition in CONDITIONS:
-        of_a, of_b = _by_task(a, condition.of), _by_task(b, condition.of)
+    for name, (value_of, cure) in CONDITIONS.items():
+        of_a, of_b = _by_task(a, value_of), _by_task(b, value_of)
         both = sorted(of_a.keys() & of_b.keys())
         changed = [task for task in both if of_a[task] != of_b[task]]
         if changed:
             sides = ({value for task in changed for value in of_arm[task]} for of_arm in (of_a, of_b))
-            values = f": {_against(*sides)}" if condition.shown else ""
+            values = "" if name == SETTINGS else f": {_against(*sides)}"
             where = "" if changed == both else f" for {some(changed)}"
-            yield f"The {condition.name} differs between the arms{where}{values}; {condition.cure}."
+            yield f"The {name} differs between the arms{where}{values}; {cure}."
     if tasks := _changed_tasks(a, b):
         yield (
             f"The content of these tasks differs between the arms: {some(tasks)}; "

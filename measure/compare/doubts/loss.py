@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean
 
+from locobench.shared.grouping import grouped
 from measure.compare.decision import clusters_of, per_task
 from measure.compare.pairing import Arms
 from measure.compare.verdicts import ArmLoss, Decision, Loss, UnitComparison, Verdict
-from measure.records import ErrorKind, EvalResult, Outcome
+from measure.records import Batch, ErrorKind, EvalResult, Outcome
 from measure.statistics.estimates import Interval
 from measure.statistics.significance import fisher_test
 from measure.summary.metrics import count_errors
@@ -53,8 +53,7 @@ def find_loss(arms: Arms) -> Loss:
 
 
 def _of_arm(results: Sequence[EvalResult]) -> ArmLoss:
-    batches = {run.batch.name: run.batch for run in results if run.batch}
-    missing = sum(max(0, (batch.planned or 0) - (batch.present or 0)) for batch in batches.values() if batch.planned)
+    missing = sum(max(0, (batch.planned or 0) - (batch.present or 0)) for batch in _batches(results))
     measured = [run for run in results if run.measured]
     ended = [run for run in measured if run.outcome is not Outcome.COMPLETED]
     return ArmLoss(
@@ -66,16 +65,15 @@ def _of_arm(results: Sequence[EvalResult]) -> ArmLoss:
     )
 
 
+def _batches(results: Sequence[EvalResult]) -> Iterable[Batch]:
+    return {run.batch.name: run.batch for run in results if run.batch}.values()
+
+
 def with_lost_runs(decision: Decision, as_zero: Decision, cap: str) -> Decision:
-    """Return the decision that lost runs leave standing.
+    """Return the decision that lost runs leave standing: one that is the same with them left out and at 0.
 
-    A verdict holds if it is the same with the lost runs left out and with them at 0. The caps make sure that lost runs
-    are few and alike in both arms; the truth is then between the two. The intervals span both.
-
-    Args:
-        decision: the decision with lost runs left out.
-        as_zero: the decision with lost runs at 0.
-        cap: why there can be no verdict; empty if there can.
+    The caps make sure that lost runs are few and alike in both arms; the truth is then between the two. The intervals
+    span both. `cap` says why there can be no verdict; empty if there can.
     """
     both = {decision.verdict, as_zero.verdict}
     verdict = decision.verdict if len(both) == 1 else Verdict.NO_EVIDENCE
@@ -99,11 +97,9 @@ def _span(one: Interval | None, other: Interval | None) -> Interval | None:
 
 
 def worst_difference(units: Sequence[UnitComparison], loss: Loss) -> float:
-    """Return the mean difference, -1 to 1, had all lost runs gone against B.
+    """Return the mean difference, -1 to 1, of `units` in which all lost runs went against B.
 
-    Args:
-        units: the tasks, with A's lost runs at 1 and B's at 0.
-        loss: what was lost; runs that left no result belong to no task, so their share is taken off.
+    Lost runs that left no result belong to no task, so their share is taken off.
     """
     differences, _ = per_task(units, clusters_of(units))
     missing = sum(arm.missing / arm.planned for arm in (loss.a, loss.b) if arm.planned)
@@ -113,15 +109,15 @@ def worst_difference(units: Sequence[UnitComparison], loss: Loss) -> float:
 def lost_runs(arms: Arms) -> Iterator[str]:
     """Yield a sentence for each arm and cause of runs that count in no rate."""
     for label, results in arms:
-        causes: dict[str, list[EvalResult]] = defaultdict(list)
-        for run in results:
-            if run.lost_to:
-                causes[JUDGE if run.lost_to == "judge_error" else CURES.get(run.trace.error_kind, OTHER)].append(run)
-        for cause, runs in causes.items():
+        for cause, runs in grouped((run for run in results if run.lost_to), _cure).items():
             yield (
                 f"{label} lost {len(runs)} of {counted(len(results), 'run')} ({errors_text(count_errors(runs))}; "
                 f"{_tasks(runs)}), counted in no rate: {cause}."
             )
+
+
+def _cure(run: EvalResult) -> str:
+    return JUDGE if run.lost_to == "judge_error" else CURES.get(run.trace.error_kind, OTHER)
 
 
 def doubtful_zeros(arms: Arms) -> Iterator[str]:
@@ -140,10 +136,9 @@ def _tasks(runs: Sequence[EvalResult]) -> str:
 
 
 def cut_short(arms: Arms) -> Iterator[str]:
-    """Yield a sentence for each incomplete job, and for each arm with jobs that repeated failed runs."""
+    """Yield a sentence for each incomplete job."""
     for label, results in arms:
-        batches = {run.batch.name: run.batch for run in results if run.batch}.values()
-        for batch in batches:
+        for batch in _batches(results):
             if batch.cut_short:
                 left = f"{batch.present} of its {batch.planned} runs left a result"
                 yield (
@@ -151,10 +146,3 @@ def cut_short(arms: Arms) -> Iterator[str]:
                     "Its tasks may be no fair sample, so resume it (`harbor job resume`, or the matrix with the same "
                     "journal), then compare again."
                 )
-        retried = [batch.name for batch in batches if batch.retries]
-        if retried:
-            yield (
-                f"{label}: {counted(sum(batch.retries or 0 for batch in batches), 'run')} of {some(retried)} failed "
-                "and were repeated. Costs and errors of the failed tries are missing, so compare jobs with as many "
-                "retries."
-            )

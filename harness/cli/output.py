@@ -1,27 +1,22 @@
-"""Writes to the paths that the user named: atomically, and reported in one line."""
+"""Where runs are saved: a results file and its journal, at the paths that the user named."""
 
 from __future__ import annotations
 
 import shlex
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from harness.models import EvalResult
 from locobench.shared.errors import InputError
-from locobench.shared.files import check_output, write_whole
 from locobench.shared.installation import HARNESS
-from measure.records import EvalResult
 from measure.report.console import say
 from measure.results import files
 
 
 def refuse_unwritable(path: Path) -> None:
-    """Check before the first run costs money that its result can be written.
-
-    Raises:
-        InputError: the folder cannot be created, or no file can be written to it.
-    """
+    """Check before the first run costs money that its result can be written; InputError if it cannot."""
     folder = path.expanduser().absolute().parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -37,14 +32,9 @@ def journal_of(output: Path) -> Path:
 
 
 def results_and_journal(output: Path | None, resume: bool) -> tuple[Path, Path]:
-    """Return the absolute paths of a results file and its journal.
+    """Return the absolute paths of a results file and its journal; without an `output`, in the default results folder.
 
-    Args:
-        output: as the user typed it; None is a new file in the default results folder.
-        resume: whether to continue the journal of an earlier call.
-
-    Raises:
-        InputError: `resume` is False and a file exists, or `resume` is True and there is no journal.
+    InputError if a file exists and is not to be resumed, or if there is no journal to resume.
     """
     path = output or files.unused(files.DEFAULT_RESULTS_DIR, "results", ".json")
     path = path.expanduser().absolute()
@@ -62,31 +52,6 @@ def say_stopped(done: int, planned: int, reason: str, more: Sequence[str] = ()) 
     resume = [] if "--resume" in sys.argv else ["--resume"]
     say(f"stopped after {done} of {planned} runs: {reason}", err=True)
     say(f"continue with: {HARNESS} {shlex.join([*sys.argv[1:], *resume, *more])}", err=True)
-
-
-def keep_sources(sources: Iterable[Path], *outputs: Path | None) -> None:
-    """Refuse to overwrite results with the report about them.
-
-    Raises:
-        InputError: one of the outputs is one of the sources.
-    """
-    kept = list(sources)
-    for output in outputs:
-        if output is not None:
-            check_output(output.expanduser(), kept)
-
-
-def write_text(path: Path | None, make: Callable[[], str]) -> None:
-    """Write what `make` returns if the user named a path for it.
-
-    Raises:
-        InputError: the path cannot be written.
-    """
-    if path is None:
-        return
-    path = path.expanduser()
-    write_whole(path, make())
-    say(f"wrote {path}")
 
 
 def save_results(results: Sequence[EvalResult], path: Path, stop_reason: str = "") -> None:
