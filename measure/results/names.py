@@ -30,7 +30,7 @@ def same_names(arms: Sequence[Arm], prefixes: Sequence[str]) -> list[Arm]:
             new = {old: alike.get(name, name) for old, name in new.items()}
         olds = grouped(new, new.__getitem__)
         if twice := next((name for name, several in olds.items() if len(several) > 1), None):
-            raise InputError(f"{label}: {' and '.join(olds[twice])} would both be called {twice}; tell them apart")
+            raise InputError(f"{label}: {' and '.join(olds[twice])} would both be called {twice}; rename one")
         renamed = [r if new[r.task_id] == r.task_id else r.model_copy(update={"task_id": new[r.task_id]}) for r in runs]
         found.append((label, renamed))
     return found

@@ -21,7 +21,7 @@ def build(
     """Read a language's files.
 
     Args:
-        files: sorted by path, without tests; with those left out, and manifests.
+        files: sorted by path. Tests are not among them; manifests, and files that are left out, are.
         mentions: False to read only definitions.
         together: whether each top folder is a repository of its own.
     """
