@@ -185,7 +185,7 @@ class Structure:
                 )
 
     def _is_plain(self, method: int, below: set[int], found: set[int]) -> bool:
-        """Return whether it is certain that the methods in `below`, and no others in the types `found`, override a method."""
+        """Return whether the methods in `below` surely override a method, and no others in the types `found` do."""
         index, name = self.index, self.index.symbols[method].name
         heads = [self._head(number) for number in (method, *sorted(below))]
         if name.startswith(("__", "#")):
