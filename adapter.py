@@ -11,12 +11,11 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 from locobench.dataset.benchmark import complete
 from locobench.dataset.records import DatasetError, RecordError, UnknownTaskError, parse_object, read_lines
 from locobench.dataset.scenario import Scenario, folder_name, plain_name
-from locobench.generate.folder import NotOurs, output_folder, write_task
+from locobench.generate.folder import output_folder, write_task
 from locobench.generate.make import make_task, render_dockerfile
 from locobench.generate.options import Options
-from locobench.generate.project import Project, ProjectTasks
+from locobench.generate.project import Project
 from locobench.generate.workers import spread
-from locobench.scoring.grading import GradingError
 from locobench.selection.criteria import Pilot
 from locobench.shared.errors import InputError
 from locobench.shared.installation import EXTRACT
@@ -190,29 +189,29 @@ class LoCoBenchAdapter:
             UnknownTaskError: an id is not in the dataset (raised before anything is written).
             InputError: the output folder cannot be written, or another run is writing to it.
         """
-        groups = self.group_by_project(task_ids)
+        projects = list(self.group_by_project(task_ids).items())
         with output_folder(self.output_dir):
-            for group, outcomes in spread(self.generate_group, groups, jobs or os.cpu_count() or 1):
+            for (_, ids), outcomes in spread(self._generate_project, projects, jobs or os.cpu_count() or 1):
                 reason = "a worker process was killed (out of memory?); run again to finish"
-                yield from outcomes or (TaskOutcome(task_id, "failed", reason) for task_id in group.task_ids)
+                yield from outcomes or (TaskOutcome(task_id, "failed", reason) for task_id in ids)
 
-    def group_by_project(self, task_ids: Iterable[str]) -> list[ProjectTasks]:
-        """Group the ids by project, so that each is read once; raise UnknownTaskError if one is not in the dataset."""
-        groups: dict[Path, ProjectTasks] = {}
+    def group_by_project(self, task_ids: Iterable[str]) -> dict[Path, list[str]]:
+        """Return the ids by their project's folder; raise UnknownTaskError if one is not in the dataset."""
+        projects: dict[Path, list[str]] = {}
         for task_id in self.loader.require(task_ids):
-            folder = self._get_project_dir(task_id)
-            groups.setdefault(folder, ProjectTasks(folder, [])).task_ids.append(task_id)
-        return list(groups.values())
+            projects.setdefault(self._get_project_dir(task_id), []).append(task_id)
+        return projects
 
-    def generate_group(self, group: ProjectTasks) -> list[TaskOutcome]:
-        """Generate tasks that share one project, and return their outcomes."""
+    def _generate_project(self, tasks: tuple[Path, list[str]]) -> list[TaskOutcome]:
+        """Generate the tasks of one project, which is read once, and return their outcomes."""
+        folder, task_ids = tasks
         outcomes: list[TaskOutcome] = []
         project: Project | None = None
-        for task_id in group.task_ids:
+        for task_id in task_ids:
             try:
-                project = project or Project.scan(group.folder)
+                project = project or Project.scan(folder)
                 outcomes.append(self.generate_task(task_id, project=project))
-            except (InputError, GradingError, NotOurs) as error:
+            except InputError as error:
                 outcomes.append(TaskOutcome(task_id, "failed", str(error)))
             except OSError as error:
                 reason = f"{error.filename or self.output_dir}: {error.strerror or error}"
@@ -234,9 +233,8 @@ class LoCoBenchAdapter:
 
         Raises:
             UnknownTaskError, DatasetError: the record is missing or invalid.
-            InputError: there is no table for its language, or `local_task_id` is not a valid folder name.
-            GradingError: answers cannot be scored against the ground truth.
-            NotOurs: a folder that was not generated has the task's name.
+            InputError: there is no table for its language, `local_task_id` is not a valid folder name, answers cannot
+                be scored against the ground truth, or a folder that was not generated has the task's name.
             OSError: a file cannot be read or written.
         """
         name = task_id if local_task_id is None else local_task_id

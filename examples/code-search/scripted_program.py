@@ -38,44 +38,26 @@ REMARK = re.compile(COMMENT)
 
 
 class Server:
-    """An MCP server over streamable HTTP; it keeps what was called for the trajectory."""
+    """An MCP server over streamable HTTP without sessions; it keeps what was called for the trajectory."""
 
     def __init__(self, name: str, url: str) -> None:
         self.name, self.url = name, url
         self.calls: list[dict[str, Any]] = []
-        self._number = 0
-        self._headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-        client = {"name": "scripted-agent", "version": "1"}
-        asked = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
-        agreed = self._ask("initialize", asked)
-        self._headers["MCP-Protocol-Version"] = agreed["protocolVersion"]
-        self._post({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def call(self, tool: str, **arguments: Any) -> str:
         """Call a tool and return its text."""
-        result = self._ask("tools/call", {"name": tool, "arguments": arguments})
-        text = "\n".join(part["text"] for part in result["content"])
+        asked = {"name": tool, "arguments": arguments}
+        message = {"jsonrpc": "2.0", "id": len(self.calls) + 1, "method": "tools/call", "params": asked}
+        headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        with urllib.request.urlopen(
+            urllib.request.Request(self.url, json.dumps(message).encode(), headers), timeout=30
+        ) as response:
+            reply = json.load(response)
+        if "error" in reply:
+            raise RuntimeError(f"{self.url}: {tool}: {reply['error']}")
+        text = "\n".join(part["text"] for part in reply["result"]["content"])
         self.calls.append({"name": f"mcp__{self.name}__{tool}", "arguments": arguments, "text": text})
-        return "" if result.get("isError") else text
-
-    def _ask(self, method: str, parameters: dict[str, Any]) -> dict[str, Any]:
-        self._number += 1
-        answer = self._post({"jsonrpc": "2.0", "id": self._number, "method": method, "params": parameters})
-        if "error" in answer:
-            raise RuntimeError(f"{self.url}: {method}: {answer['error']}")
-        result: dict[str, Any] = answer["result"]
-        return result
-
-    def _post(self, message: dict[str, Any]) -> dict[str, Any]:
-        request = urllib.request.Request(self.url, json.dumps(message).encode(), self._headers)
-        with urllib.request.urlopen(request, timeout=30) as response:
-            body = response.read().decode()
-            if session := response.headers.get("Mcp-Session-Id"):
-                self._headers["Mcp-Session-Id"] = session
-            if response.headers.get_content_type() == "text/event-stream":
-                body = "".join(line[5:] for line in body.splitlines() if line.startswith("data:"))
-        answer: dict[str, Any] = json.loads(body) if body else {}
-        return answer
+        return "" if reply["result"].get("isError") else text
 
 
 def find_repository(server: Server, files: list[str]) -> str:

@@ -17,18 +17,14 @@ from locobench.shared.errors import InputError
 from locobench.shared.files import BUILDING, REPLACED, building_folder, put_folder, try_lock
 
 
-class NotOurs(Exception):
-    """The folder for a task already exists, and this program did not write it."""
-
-
 def check_ours(folder: Path) -> None:
-    """Raise NotOurs if the folder exists and is not a task that this program wrote."""
+    """Raise InputError if the folder exists and is not a task that this program wrote."""
     try:
         is_ours = json.loads((folder / TASK_METADATA).read_bytes())["generator"] == GENERATOR
     except (OSError, ValueError, KeyError, TypeError):
         is_ours = not os.path.lexists(folder)
     if not is_ours:
-        raise NotOurs(f"{folder} exists and is not a generated task; move it away or name another --output_dir")
+        raise InputError(f"{folder} exists and is not a generated task; move it away or name another --output_dir")
 
 
 def write_task(folder: Path, files: dict[str, bytes], mapping: ProjectMapping, options: Options) -> bool:
@@ -38,7 +34,7 @@ def write_task(folder: Path, files: dict[str, bytes], mapping: ProjectMapping, o
         False if the same task was there already; it is left as it is.
 
     Raises:
-        NotOurs: something else has the folder's name.
+        InputError: something else has the folder's name.
         OSError: a file cannot be read or written.
     """
     check_ours(folder)

@@ -74,7 +74,7 @@ def render_instruction(task: Scenario, mapping: ProjectMapping, options: Options
             "description": task.description,
             "prompt": task.task_prompt,
             "language": language_title(task.language, options.languages),
-            "files_count": len(mapping.part.files),
+            "files_count": len(mapping.files),
             "context_files": sorted(mapping.context_files),
             "hints": options.include_hints,
             "closed_book": options.closed_book,

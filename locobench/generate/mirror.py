@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from locobench.dataset.scenario import Scenario
-from locobench.generate.folder import NotOurs, sweep
-from locobench.generate.project import Project, ProjectTasks
+from locobench.generate.folder import sweep
+from locobench.generate.project import Project
 from locobench.shared import git
 from locobench.shared.errors import InputError
 from locobench.shared.files import building_folder, put_folder, write_whole
@@ -21,12 +21,13 @@ _EVERY_BYTE = "# written by locobench-harbor\n* -text -ident -filter -working-tr
 _SIGNED = {"NAME": "benchmark", "EMAIL": "benchmark@localhost", "DATE": "2000-01-01T00:00:00+00:00"}
 
 
-def mirror_repos(groups: Iterable[ProjectTasks], load: Callable[[str], Scenario], folder: Path) -> dict[str, str]:
+def mirror_repos(projects: Mapping[Path, list[str]], load: Callable[[str], Scenario], folder: Path) -> dict[str, str]:
     """Write each project to `folder`/<project_id>/ as a repository with one commit, and an index beside them.
 
     The files are those that agents see in the tasks. The same project gives the same commit on any machine.
 
     Args:
+        projects: the ids of each project's tasks, by its folder.
         load: returns the scenario for an id.
 
     Returns:
@@ -43,19 +44,22 @@ def mirror_repos(groups: Iterable[ProjectTasks], load: Callable[[str], Scenario]
         sweep(folder)
     except OSError as error:
         raise InputError(f"{folder}: {error.strerror}; --mirror_repos must be a writable folder") from None
-    for group in groups:
-        project_id = group.folder.name
+    for source, task_ids in projects.items():
+        project_id = source.name
         try:
-            tasks = [load(task_id) for task_id in group.task_ids]
+            tasks = [load(task_id) for task_id in task_ids]
             _check_ours(folder / project_id)
-            mapping = Project.scan(group.folder).mapping(path for task in tasks for path in task.context_files)
+            mapping = Project.scan(source).mapping(path for task in tasks for path in task.context_files)
             with building_folder(folder / project_id) as building:
                 building.rmdir()
                 mapping.copy_to(building)
                 commit = _commit(building)
                 put_folder(building, folder / project_id)
-        except (InputError, NotOurs, OSError) as error:
-            failures[project_id] = _reason(error, folder)
+        except InputError as error:
+            failures[project_id] = str(error)
+            continue
+        except OSError as error:
+            failures[project_id] = f"{error.filename or folder}: {error.strerror or error}"
             continue
         entries.append(
             {
@@ -63,8 +67,8 @@ def mirror_repos(groups: Iterable[ProjectTasks], load: Callable[[str], Scenario]
                 "path": project_id,
                 "commit": commit,
                 "language": tasks[0].language,
-                "files": len(mapping.part.files),
-                "tasks": sorted(group.task_ids),
+                "files": len(mapping.files),
+                "tasks": sorted(task_ids),
             }
         )
     write_whole(folder / INDEX_FILE, json.dumps(sorted(entries, key=lambda entry: entry["path"]), indent=1) + "\n")
@@ -72,19 +76,14 @@ def mirror_repos(groups: Iterable[ProjectTasks], load: Callable[[str], Scenario]
 
 
 def _check_ours(repository: Path) -> None:
-    """Raise NotOurs if the path exists and is not a repository written by this module."""
+    """Raise InputError if the path exists and is not a repository written by this module."""
     try:
         ours = (repository / _ATTRIBUTES).read_text() == _EVERY_BYTE
     except OSError:
         ours = not os.path.lexists(repository)
     if not ours:
-        raise NotOurs(f"{repository} exists and is not a mirrored project; move it away or name another --mirror_repos")
-
-
-def _reason(error: Exception, folder: Path) -> str:
-    if isinstance(error, OSError):
-        return f"{error.filename or folder}: {error.strerror or error}"
-    return str(error)
+        way_out = "move it away or name another --mirror_repos"
+        raise InputError(f"{repository} exists and is not a mirrored project; {way_out}")
 
 
 def _commit(folder: Path) -> str:

@@ -6,27 +6,18 @@ import errno
 import hashlib
 import os
 import posixpath
+import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
-from locobench.generate.copying import copy_file, open_source
 from locobench.scoring.code_index import LARGEST_FILE, LARGEST_PROJECT, CodeIndex
 
 METADATA_FILE = "project_metadata.json"
 # Version control is not part of the code, and the history could contain a task's answer.
 LEFT_OUT = frozenset({".git", ".hg", ".svn"})
-
-
-class ProjectTasks(NamedTuple):
-    """Tasks that share a project."""
-
-    folder: Path
-    """The project's folder."""
-    task_ids: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,48 +91,41 @@ class Project:
         """Decide which files a task with these context files gets."""
         wanted = list(dict.fromkeys(context_files))
         root = self.root_for(wanted)
-        part = self._part(root)
-        # The part also holds links to folders, which no answer can be about.
-        kept = {file.path for file in part.files if file.link is None or os.path.isfile(f"{self.folder}/{file.path}")}
+        files, skipped = [], [item for item in self.skipped if item[0].startswith(root)]
+        for file in self.files:
+            if not file.path.startswith(root) or file.path == METADATA_FILE:
+                continue
+            if file.link is not None and not self._stays_inside(file, root):
+                skipped.append((file.path, f"a link that leads to no file of the project ({file.link})"))
+                continue
+            files.append(file)
+        # There are also links to folders, which no answer can be about.
+        kept = {file.path for file in files if file.link is None or os.path.isfile(f"{self.folder}/{file.path}")}
         return ProjectMapping(
             self,
             root,
-            part,
+            tuple(files),
+            tuple(skipped),
             tuple(path.removeprefix(root) for path in wanted if path in kept),
             tuple(path for path in wanted if path not in kept),
         )
 
     @cached_property
     def indexes(self) -> dict[str, CodeIndex]:
-        """A cache of the parts' indexes by root."""
+        """A cache of the mappings' indexes by root."""
         return {}
 
-    def _part(self, root: str) -> Part:
-        files, skipped = [], [item for item in self.skipped if item[0].startswith(root)]
+    @cached_property
+    def _link_targets(self) -> frozenset[str]:
+        """The regular files and their folders."""
         regular = {file.path for file in self.files if file.link is None}
-        targets = regular | {folder for path in regular for folder in _parents(path)}
-        for file in self.files:
-            if not file.path.startswith(root) or file.path == METADATA_FILE:
-                continue
-            if file.link is not None:
-                target = posixpath.normpath(posixpath.join(posixpath.dirname(file.path), file.link))
-                inside = target.startswith(root) and target not in ("..", ".") and not target.startswith("../")
-                if posixpath.isabs(file.link) or not inside or target not in targets:
-                    skipped.append((file.path, f"a link that leads to no file of the project ({file.link})"))
-                    continue
-            files.append(file)
-        folders = {folder for file in files for folder in _parents(file.path.removeprefix(root))}
-        return Part(tuple(files), tuple(sorted(folders)), tuple(skipped))
+        return frozenset(regular.union(*map(_parents, regular)))
 
-
-class Part(NamedTuple):
-    """A project's files below one root folder."""
-
-    files: tuple[ProjectFile, ...]
-    folders: tuple[str, ...]
-    """The files' folders, without the root folder's name; parents come before children."""
-    skipped: tuple[tuple[str, str], ...]
-    """(path, reason) of entries that are left out of the task."""
+    def _stays_inside(self, file: ProjectFile, root: str) -> bool:
+        """Return whether a link leads to a file or folder below the root."""
+        link = file.link or ""
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(file.path), link))
+        return not posixpath.isabs(link) and target.startswith(root) and target in self._link_targets
 
 
 @dataclass(frozen=True)
@@ -151,7 +135,9 @@ class ProjectMapping:
     project: Project
     root: str
     """The root folder whose contents become the task's project (`name/`), or "" for the whole folder."""
-    part: Part
+    files: tuple[ProjectFile, ...]
+    skipped: tuple[tuple[str, str], ...]
+    """(path, reason) of entries that are left out."""
     context_files: tuple[str, ...]
     """The context files that exist, without the root folder's name."""
     missing: tuple[str, ...]
@@ -160,12 +146,12 @@ class ProjectMapping:
     @property
     def paths(self) -> list[str]:
         """The paths of all files that the task gets, without the root folder's name."""
-        return [file.path.removeprefix(self.root) for file in self.part.files]
+        return [file.path.removeprefix(self.root) for file in self.files]
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """One line for each file left out."""
-        return tuple(f"left out {path}: {reason}" for path, reason in self.part.skipped)
+        return tuple(f"left out {path}: {reason}" for path, reason in self.skipped)
 
     def index(self) -> CodeIndex:
         """Return the index of the part's files, built once for all tasks that share the part.
@@ -180,7 +166,7 @@ class ProjectMapping:
     def _texts(self) -> Iterator[tuple[str, bytes]]:
         """Yield (path, content) of regular files up to LARGEST_FILE bytes, LARGEST_PROJECT bytes in all."""
         left = LARGEST_PROJECT
-        for file in self.part.files:
+        for file in self.files:
             if file.link is None and file.size <= min(LARGEST_FILE, left):
                 left -= file.size
                 with os.fdopen(open_source(f"{self.project.folder}/{file.path}"), "rb", buffering=0) as stream:
@@ -189,9 +175,9 @@ class ProjectMapping:
     def copy_to(self, target: Path) -> None:
         """Copy the files to the folder `target`, which must not exist; OSError if one cannot be read or written."""
         target.mkdir()
-        for folder in self.part.folders:
+        for folder in sorted({folder for path in self.paths for folder in _parents(path)}):
             os.mkdir(f"{target}/{folder}")
-        for file in self.part.files:
+        for file in self.files:
             path = file.path.removeprefix(self.root)
             if file.link is not None:
                 os.symlink(file.link, f"{target}/{path}")
@@ -232,3 +218,31 @@ def _parents(path: str) -> Iterator[str]:
     """Yield the folders above `path`, nearest first, without ""."""
     while path := path.rpartition("/")[0]:
         yield path
+
+
+def open_source(path: str | Path) -> int:
+    """Open a regular file for reading without following a link or waiting for a pipe; return its descriptor."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return descriptor
+
+
+def copy_file(source: str, target: str, executable: bool) -> None:
+    """Copy one file; the kernel shares blocks where the file system supports it (copy_file_range)."""
+    new = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    with (
+        os.fdopen(open_source(source), "rb", buffering=0) as read,
+        os.fdopen(os.open(target, new, 0o755 if executable else 0o644), "wb") as write,
+    ):
+        if hasattr(os, "copy_file_range"):
+            try:
+                while os.copy_file_range(read.fileno(), write.fileno(), 1 << 30):
+                    pass
+                return
+            except OSError as error:
+                # Across file systems, or unsupported on this one; nothing has been written yet.
+                if error.errno not in (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
+                    raise
+        shutil.copyfileobj(read, write)

@@ -32,10 +32,6 @@ class McpServer(BaseModel):
     headers: dict[str, str] | None = None
     """HTTP headers, from Harbor 0.26 on. A credential is written as ${VAR}, which Harbor fills in when it runs."""
 
-    def __hash__(self) -> int:
-        """Hash the server with its headers, which are a dictionary."""
-        return hash(self.model_dump_json())
-
     @model_validator(mode="after")
     def _can_be_reached(self) -> McpServer:
         if self.headers and self.transport == "stdio":

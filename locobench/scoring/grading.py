@@ -16,6 +16,7 @@ from locobench.dataset.scenario import Scenario
 from locobench.reading import MAX_ANSWER_BYTES, WORD, Block, fold, names_in, read_blocks
 from locobench.scoring import exact, published, verify
 from locobench.scoring.code_index import CodeIndex, compounds
+from locobench.shared.errors import InputError
 from locobench.shared.markdown import as_markdown, fence
 from locobench.shared.validation import explain
 
@@ -24,7 +25,7 @@ ENOUGH = 5
 NAMES_A_STATEMENT = 3
 
 
-class GradingError(ValueError):
+class GradingError(InputError):
     """Answers cannot be scored against the ground truth."""
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from locobench.generate.copying import copy_file
-from locobench.generate.project import Project, ProjectMapping
+from locobench.generate.project import Project, ProjectMapping, copy_file
 from tests.conftest import SAMPLE
 from tests.support.data_builder import FILES, PROJECT, Data, tree
 
@@ -95,7 +94,7 @@ def test_links_stay_only_where_they_lead_to_a_file_of_the_project(data: Data, tm
     mapping = mapped(data, [f"shop/{path}" for path in PATHS])
     mapping.copy_to(tmp_path / "out")
     assert set(tree(tmp_path / "out")) - set(PATHS) == {"inside", "src/up", "folder"}
-    assert {path for path, _ in mapping.part.skipped} == {
+    assert {path for path, _ in mapping.skipped} == {
         f"shop/{name}" for name in ("absolute", "outside", "metadata", "nowhere", "loop", "second")
     }
 
@@ -114,7 +113,7 @@ def test_what_is_neither_file_nor_folder_is_left_out_and_named(data: Data, tmp_p
     mapping = mapped(data, [f"shop/{path}" for path in PATHS])
     mapping.copy_to(tmp_path / "out")
     assert sorted(tree(tmp_path / "out")) == PATHS
-    assert dict(mapping.part.skipped) == {
+    assert dict(mapping.skipped) == {
         "shop/pipe": "neither a file nor a folder", "shop/door": "neither a file nor a folder",
         "shop/.git": "version control",
     }  # fmt: skip
