@@ -16,7 +16,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 ENVIRONMENT_FILE = REPOSITORY / ".cache" / "e2e" / "env"
 
 # In what order the files are started: two processes share them, and the longest must not come last.
-LONGEST_FIRST = ("test_harbor", "test_hostile_container", "test_claims", "test_smoke")
+LONGEST_FIRST = ("test_exact_questions", "test_hostile_container", "test_harbor", "test_claims", "test_smoke")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
