@@ -1,4 +1,4 @@
-"""The newest Harbor that is supported, beside the oldest, which all other tests use: the same rewards, one comparison."""
+"""The newest Harbor that is supported; all other tests use the oldest. The same rewards, and one comparison."""
 
 from __future__ import annotations
 
