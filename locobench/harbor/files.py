@@ -40,17 +40,11 @@ def read(path: Path, model: type[Model], content: bytes | None = None) -> Model:
         InputError: the file cannot be read or is invalid; the message names the file and the field.
     """
     try:
-        return model.model_validate_json(content_of(path) if content is None else content)
+        return model.model_validate_json(path.read_bytes() if content is None else content)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     except ValidationError as error:
         raise InputError(f"{path}: {first_problem(error)}") from None
-
-
-def content_of(path: Path) -> bytes:
-    """Return a file's content; raise InputError if it cannot be read."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
 
 
 def validate(path: Path, model: type[Model], raw: Mapping[str, Any]) -> Model:

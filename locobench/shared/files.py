@@ -59,7 +59,7 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from error
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def read_below(root: Path | int, path: str, most: int, *, cut: bool = False) -> bytes:
@@ -84,12 +84,9 @@ def read_below(root: Path | int, path: str, most: int, *, cut: bool = False) -> 
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file; raise InputError with the position if it cannot be read or is not TOML."""
+    text = read_text(path)
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from None
+        return tomllib.loads(text)
     except RecursionError:
         raise InputError(f"{path}: not TOML: nested too deeply") from None
     except ValueError as error:  # TOMLDecodeError, or Python's own about a number of thousands of digits

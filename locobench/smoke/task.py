@@ -95,7 +95,7 @@ def read_task_folder(path: Path) -> SmokeTask:
 
 
 def read_reward(folder: Path) -> float:
-    """Return the reward that test.sh wrote to `folder`; as in Harbor, reward.json takes precedence.
+    """Return the reward that test.sh wrote to `folder`.
 
     Raises:
         Fault: there is no reward, it is not a number between 0 and 1, or the verifier raised an exception.
@@ -104,11 +104,7 @@ def read_reward(folder: Path) -> float:
     if "Traceback (most recent call last):" in said and not (folder / "metrics.json").exists():
         raise Fault(f"the verifier raised {said.splitlines()[-1].strip()[:200]}")
     try:
-        if (folder / "reward.json").exists():
-            value = json.loads((folder / "reward.json").read_text(encoding="utf-8"))["reward"]
-        else:
-            value = (folder / "reward.txt").read_text(encoding="utf-8").strip()
-        reward = float(value)
+        reward = float(json.loads((folder / "reward.json").read_text(encoding="utf-8"))["reward"])
     except FileNotFoundError:
         raise Fault("test.sh wrote no reward") from None
     except (OSError, ValueError, KeyError, TypeError):

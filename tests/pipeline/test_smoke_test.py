@@ -224,7 +224,6 @@ def test_an_environment_that_holds_one_piece_of_the_truth_may_be_what_the_truth_
     ("files", "reward"),
     [
         ({"reward.json": '{"reward": 0.25}'}, 0.25),
-        ({"reward.txt": "0.5\n"}, 0.5),
         ({"reward.json": '{"reward": 0}', "reward.txt": "1"}, 0.0),
     ],
 )

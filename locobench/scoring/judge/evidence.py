@@ -75,17 +75,11 @@ class Statement:
         )
 
 
-def statements(answer: str) -> tuple[list[str], list[str]]:
-    """Return (blocks of prose, lines of code) of a Markdown answer; a block is a paragraph, an item or a row."""
-    blocks = read_blocks(answer)
-    prose = [block.text.replace("\n", " ") for block in blocks if block.kind != CODE]
-    return prose, [line for block in blocks if block.kind == CODE for line in block.text.splitlines()]
-
-
 def evidence(answer: str, code: Code) -> str:
     """Return an answer's evidence pack: Markdown of at most MAX_TOKENS tokens, the most decisive evidence first."""
-    blocks, quoted = statements(answer)
-    said = [Statement(text, code) for text in blocks]
+    blocks = read_blocks(answer)
+    said = [Statement(block.text.replace("\n", " "), code) for block in blocks if block.kind != CODE]
+    quoted = [line for block in blocks if block.kind == CODE for line in block.text.splitlines()]
     budget = MAX_TOKENS * CHARACTERS_A_TOKEN
     names: Counter[str] = Counter(name for statement in said for name in statement.names)
     parts = [
