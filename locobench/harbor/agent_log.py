@@ -1,4 +1,4 @@
-"""What an agent's own log says: how it ended, what it cost, and which MCP tools it called.
+"""What an agent's own log and sessions say: how it ended, what it cost, and which tools it called.
 
 Harbor writes the output of an agent's program to agent/<agent>.txt, or nearly so. When the program ends with exit
 code 0, an error in it is recorded nowhere else.
@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from pydantic_core import from_json
+
+from locobench.harbor.contents import AgentFiles
+from locobench.harbor.files import HarborFile, Time
 
 MOST = 1e12
 """A larger count of tokens or dollars is corrupt."""
@@ -27,6 +31,23 @@ SAYS_ERROR = re.compile(
     re.IGNORECASE,
 )
 """A line of plain text that says that the model's service failed."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool call of the agent or a subagent."""
+
+    name: str
+    id: str = ""
+    skill: str = ""
+    """The skill that it loaded or read; empty for none."""
+    error: str | None = None
+    """What the tool said when it failed; None if it did not."""
+    seconds: float | None = None
+    """From the call to its result; None where the agent does not record both times."""
+    arguments: Any = None
+    output: str | None = field(default=None, repr=False)
+    """What the tool returned, failed or not; None where that is not recorded."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +77,8 @@ class AgentLog:
     """Input tokens with cached ones, cached ones, and output tokens."""
     mcp_calls: list[McpCall] = field(default_factory=list)
     """The calls of MCP tools, of agents that log server and tool apart."""
+    sessions: dict[str, Call] = field(default_factory=dict)
+    """The calls in Claude Code's session files and output, with their times, those of subagents included, by id."""
     failed: dict[str, str] = field(default_factory=dict)
     """What tools said when they failed, by the call's id; trajectories of some agents leave it out."""
 
@@ -81,17 +104,17 @@ def read_events(content: bytes) -> Iterable[dict[str, Any]]:
                 yield value
 
 
-def log_of(logs: Iterable[bytes], agent: str) -> AgentLog:
-    """Return what an agent's own logs say; an empty log if it left none. `agent` is its name in Harbor."""
-    logs, log = list(logs), AgentLog()
-    content = b"\n".join(logs)
+def log_of(files: AgentFiles, agent: str) -> AgentLog:
+    """Return what an agent's own files say; an empty log if it left none. `agent` is its name in Harbor."""
+    log = AgentLog(sessions=_calls_of_sessions(files.sessions))
+    content = b"\n".join(files.logs.values())
     last: dict[str, Any] = {}
     kind = ""
     for event in _events(content):
         last = event if event.get("type") and event.get("type") != "complete" else last  # goose's, after an error too
         kind = _text(event.get("error")) if event.get("type") == "assistant" else kind
         _add(log, event)
-    log.is_silent = bool(logs) and agent in LOGS_EVENTS and not last
+    log.is_silent = bool(files.logs) and agent in LOGS_EVENTS and not last
     log.error = _error_of(last, kind)
     text = next((line for line in reversed(content.decode(errors="replace").splitlines()) if line.strip()), "")
     if log.error is None and not text.lstrip().startswith("{") and SAYS_ERROR.search(text):
@@ -109,6 +132,55 @@ def _events(content: bytes) -> Iterable[dict[str, Any]]:
     return (
         [event for event in messages if isinstance(event, dict)] if isinstance(messages, list) else read_events(content)
     )
+
+
+@dataclass
+class _Started:
+    """A tool call in Claude Code's own files, and when it was made."""
+
+    call: Call
+    started: datetime | None
+
+
+class _Line(HarborFile):
+    timestamp: Time | None = None
+
+
+def _calls_of_sessions(contents: Iterable[bytes]) -> dict[str, Call]:
+    begun: dict[str, _Started] = {}
+    for content in contents:
+        for event in read_events(b"\n".join(line for line in content.splitlines() if b'"tool_' in line)):
+            _add_call(begun, event)
+    return {name: one.call for name, one in begun.items()}
+
+
+def _add_call(begun: dict[str, _Started], event: Mapping[str, Any]) -> None:
+    message = event.get("message")
+    blocks = message.get("content") if isinstance(message, Mapping) else None
+    try:
+        time = _Line.model_validate(event).timestamp
+    except ValueError:
+        time = None
+    for block in blocks if isinstance(blocks, list) else ():
+        if not isinstance(block, Mapping):
+            continue
+        name, of = str(block.get("id")), begun.get(str(block.get("tool_use_id")))
+        if block.get("type") == "tool_use" and name not in begun:
+            call = Call(str(block.get("name")), name, arguments=block.get("input"))
+            begun[name] = _Started(call, time)
+        elif block.get("type") == "tool_result" and of:
+            failed = block.get("is_error") is True
+            output = text_of(block.get("content"))
+            error = (output or "failed") if failed else None
+            seconds = max(0.0, (time - of.started).total_seconds()) if time and of.started else None
+            of.call = replace(of.call, error=error, seconds=seconds, output=output)
+
+
+def text_of(content: object) -> str | None:
+    """Return the text of a result; None if it has none."""
+    if isinstance(content, list):
+        return "\n".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping))
+    return content if isinstance(content, str) else None
 
 
 def _add(log: AgentLog, event: Mapping[str, Any]) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
-from locobench.harbor.agent_log import McpCall
+from locobench.harbor.agent_log import Call, McpCall
 
 FORMS = ("mcp__{}__", "mcp_{}_", "{}__", "{}.", "{}/", "{}:")
 """How agents put a server's name in front of its tool's; no built-in tool begins so."""
@@ -27,23 +26,6 @@ TOOL_KEYS = ("toolName", "tool_name", "tool", "name")
 SKILL_TOOLS = {"skill", "activate_skill", "load_skill", "use_skill", "invoke_skill"}
 SKILL_FILE = re.compile(r"skills/([^/\s\"']+)/")
 """Agents without such a tool read the skill's files."""
-
-
-@dataclass(frozen=True)
-class Call:
-    """A tool call of the agent or a subagent."""
-
-    name: str
-    id: str = ""
-    skill: str = ""
-    """The skill that it loaded or read; empty for none."""
-    error: str | None = None
-    """What the tool said when it failed; None if it did not."""
-    seconds: float | None = None
-    """From the call to its result; None where the agent does not record both times."""
-    arguments: Any = None
-    output: str | None = field(default=None, repr=False)
-    """What the tool returned, failed or not; None where that is not recorded."""
 
 
 def with_one_name(calls: Iterable[Call], agent: str, servers: Sequence[str], logged: Sequence[McpCall]) -> list[Call]:

@@ -1,4 +1,4 @@
-"""An agent's turns and tool calls in a trial, from its ATIF trajectory and its own log and sessions.
+"""An agent's turns and tool calls in a trial, from its ATIF trajectory and its own files.
 
 An MCP tool gets the same name whichever agent called it: `mcp__<server>__<tool>`.
 """
@@ -9,15 +9,14 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Any
 
 from pydantic import FiniteFloat
 
-from locobench.harbor.agent_log import AgentLog, log_of, read_events
+from locobench.harbor.agent_log import AgentLog, Call, log_of, text_of
 from locobench.harbor.contents import AgentFiles
-from locobench.harbor.files import HarborFile, Time, read
-from locobench.harbor.tool_names import SURE, Call, with_one_name
+from locobench.harbor.files import HarborFile, read
+from locobench.harbor.tool_names import SURE, with_one_name
 from locobench.harbor.trial import AgentResult
 from locobench.shared.errors import InputError
 from locobench.shared.validation import Whole
@@ -123,11 +122,11 @@ def actions_of(agents: Iterable[AgentFiles], agent: str, servers: Sequence[str])
     """
     turns, calls, logs, spent = 0, list[Call](), list[AgentLog](), list[AgentResult]()
     for files in agents:
-        log, sessions = log_of(files.logs.values(), agent), _sessions(files.sessions)
+        log = log_of(files, agent)
         parts = list(_parts(files, "trajectory.json", set()))
         found = [call for _, part in parts for step in part.steps for call in _calls_of(step)]
         turns += sum(step.is_turn and not step.is_copied_context for own, part in parts if own for step in part.steps)
-        calls += _merge(found, sessions, log)
+        calls += _merge(found, log)
         logs.append(log)
         spent.append(_spent([part for own, part in parts if own], log))
     logged = [call for log in logs for call in log.mcp_calls]
@@ -167,7 +166,7 @@ def _calls_of(step: TrajectoryStep) -> list[Call]:
     for request in step.tool_calls or []:
         result = results.get(request.tool_call_id) or (results.get(None) if alone else None)
         marks = [request.extra, *([step.extra] if alone else []), *([result.extra] if result else [])]
-        output = _content(result.content if result else None)
+        output = text_of(result.content if result else None)
         text = output or ""
         failed = any(map(_says_failed, marks)) or SAYS_FAILED.match(text)
         calls.append(
@@ -194,67 +193,17 @@ def _says_failed(mark: object, levels: int = 4) -> bool:
     return any(_says_failed(inner, levels - 1) for inner in mark.values())
 
 
-def _content(content: object) -> str | None:
-    """Return the text of a result; None if it has none."""
-    if isinstance(content, list):
-        return "\n".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping))
-    return content if isinstance(content, str) else None
-
-
-@dataclass
-class _Session:
-    """A tool call in Claude Code's own files, which have the times, and the subagents' calls."""
-
-    call: Call
-    started: datetime | None
-
-
-class _Line(HarborFile):
-    timestamp: Time | None = None
-
-
-def _sessions(contents: Iterable[bytes]) -> dict[str, Call]:
-    """Return the tool calls in Claude Code's session files and output by id, those of subagents included."""
-    begun: dict[str, _Session] = {}
-    for content in contents:
-        for event in read_events(b"\n".join(line for line in content.splitlines() if b'"tool_' in line)):
-            _add_session(begun, event)
-    return {name: session.call for name, session in begun.items()}
-
-
-def _add_session(begun: dict[str, _Session], event: Mapping[str, Any]) -> None:
-    message = event.get("message")
-    blocks = message.get("content") if isinstance(message, Mapping) else None
-    try:
-        time = _Line.model_validate(event).timestamp
-    except ValueError:
-        time = None
-    for block in blocks if isinstance(blocks, list) else ():
-        if not isinstance(block, Mapping):
-            continue
-        name, of = str(block.get("id")), begun.get(str(block.get("tool_use_id")))
-        if block.get("type") == "tool_use" and name not in begun:
-            call = Call(str(block.get("name")), name, arguments=block.get("input"))
-            begun[name] = _Session(call, time)
-        elif block.get("type") == "tool_result" and of:
-            failed = block.get("is_error") is True
-            output = _content(block.get("content"))
-            error = (output or "failed") if failed else None
-            seconds = max(0.0, (time - of.started).total_seconds()) if time and of.started else None
-            of.call = replace(of.call, error=error, seconds=seconds, output=output)
-
-
-def _merge(found: Sequence[Call], sessions: Mapping[str, Call], log: AgentLog) -> list[Call]:
+def _merge(found: Sequence[Call], log: AgentLog) -> list[Call]:
     """Add to a trajectory's calls their times, and the calls that only the agent's own files have."""
     calls = []
     for call in found:
-        own, failed = sessions.get(call.id), call.error or log.failed.get(call.id)
+        own, failed = log.sessions.get(call.id), call.error or log.failed.get(call.id)
         if own:
             output = own.output if call.output is None else call.output
             call = replace(call, seconds=own.seconds, error=failed or own.error, output=output)
         calls.append(call if own or failed == call.error else replace(call, error=failed))
     known = {call.id for call in found}
-    calls += [call for name, call in sessions.items() if name not in known]
+    calls += [call for name, call in log.sessions.items() if name not in known]
     if not calls:  # the trajectory was cut, or the agent has no converter
         calls = [Call(f"mcp__{c.server}__{c.tool}", error=c.error) for c in log.mcp_calls]
     return calls
