@@ -225,7 +225,7 @@ def test_a_limit_ends_the_container_and_so_does_the_death_of_the_harness(
     before = containers(engine)
     write_suite(tmp_path)
     path = write_task(tmp_path, "t", "Wait for ever", "true")
-    path.write_text(path.read_text() + "timeout_seconds: 20\n")
+    path.write_text(path.read_text() + "timeout_seconds: 40\n")
     server = api({"Wait for ever": [bash("setsid -f sleep 500; tail -f /dev/null")]})
     arguments = command("*.task.yaml", "-r", "1", "-o", "out.json")
     subprocess.run(arguments, cwd=tmp_path, env=variables(server), capture_output=True, text=True, check=False)
