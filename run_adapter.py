@@ -62,6 +62,7 @@ def main(
     from adapter import LoCoBenchAdapter, LoCoBenchLoader, Options
     from locobench.dataset.catalog import load_languages
     from locobench.dataset.data_folder import find_data_folder
+    from locobench.derive.kinds import STRUCTURE
     from locobench.generate import dataset, mirror
     from locobench.harbor.mcp import McpServer
     from locobench.scoring.grader import CustomVerifier
@@ -104,11 +105,17 @@ def main(
         elif made["written"] and manifest.exists():
             complain(f"{manifest}: its digests are stale; --dataset_name writes it again")
     if mirror_repos:
-        failures = mirror.mirror_repos(adapter.group_by_project(wanted), loader.load, mirror_repos)
-        for project, reason in failures.items():
+        mirrored = mirror.mirror_repos(adapter.group_by_project(wanted), loader.load, mirror_repos)
+        for project, reason in mirrored.failures.items():
             complain(f"{project}: {reason}; not mirrored")
-        failed += len(failures)
-        tell(f"repositories listed in {mirror_repos / mirror.INDEX_FILE}, {len(failures)} failed")
+        for repository, questions in mirrored.answered.items():
+            complain(
+                f"{mirror_repos}: a server over all of it can give away {questions} questions from the history of"
+                f" {repository}, whose fixes are in later commits beside; index each alone, or leave them out by"
+                f" `{SELECT} --categories {STRUCTURE}`"
+            )
+        failed += len(mirrored.failures)
+        tell(f"repositories listed in {mirror_repos / mirror.INDEX_FILE}, {len(mirrored.failures)} failed")
     return SOME_FAILED if failed else DONE
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from locobench.dataset.scenario import Scenario
 from locobench.generate.folder import sweep
@@ -21,7 +22,16 @@ _EVERY_BYTE = "# written by locobench-harbor\n* -text -ident -filter -working-tr
 _SIGNED = {"NAME": "benchmark", "EMAIL": "benchmark@localhost", "DATE": "2000-01-01T00:00:00+00:00"}
 
 
-def mirror_repos(projects: Mapping[Path, list[str]], load: Callable[[str], Scenario], folder: Path) -> dict[str, str]:
+class Mirrored(NamedTuple):
+    """What became of the projects."""
+
+    failures: dict[str, str]
+    """The projects that could not be written, and why."""
+    answered: dict[str, int]
+    """Repository -> its questions from the history, if other commits of it lie beside: later ones hold their fixes."""
+
+
+def mirror_repos(projects: Mapping[Path, list[str]], load: Callable[[str], Scenario], folder: Path) -> Mirrored:
     """Write each project to `folder`/<project_id>/ as a repository with one commit, and an index beside them.
 
     The files are those that agents see in the tasks. The same project gives the same commit on any machine.
@@ -30,15 +40,13 @@ def mirror_repos(projects: Mapping[Path, list[str]], load: Callable[[str], Scena
         projects: the ids of each project's tasks, by its folder.
         load: returns the scenario for an id.
 
-    Returns:
-        The projects that could not be written, and why.
-
     Raises:
         InputError: git is missing, or the folder cannot be written.
     """
     git.check_installed()
     failures: dict[str, str] = {}
     entries: list[dict[str, Any]] = []
+    copies, history = Counter[str](), Counter[str]()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         sweep(folder)
@@ -61,6 +69,9 @@ def mirror_repos(projects: Mapping[Path, list[str]], load: Callable[[str], Scena
         except OSError as error:
             failures[project_id] = f"{error.filename or folder}: {error.strerror or error}"
             continue
+        derived = [task.derived for task in tasks if task.derived]
+        copies.update({one.repository for one in derived})
+        history.update(one.repository for one in derived if one.tier == "history")
         entries.append(
             {
                 "project_id": project_id,
@@ -72,7 +83,7 @@ def mirror_repos(projects: Mapping[Path, list[str]], load: Callable[[str], Scena
             }
         )
     write_whole(folder / INDEX_FILE, json.dumps(sorted(entries, key=lambda entry: entry["path"]), indent=1) + "\n")
-    return failures
+    return Mirrored(failures, {name: count for name, count in history.items() if copies[name] > 1})
 
 
 def _check_ours(repository: Path) -> None:

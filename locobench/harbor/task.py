@@ -41,6 +41,11 @@ class DerivedSection(HarborFile):
     repository: str = ""
 
     @property
+    def is_history(self) -> bool:
+        """Whether it asks which functions a commit changed, at its parent."""
+        return self.tier == "history"
+
+    @property
     def groups(self) -> dict[str, str]:
         """The groups that comparisons use for these tasks, besides category, language and difficulty."""
         found = {"kind": self.kind, "tier": self.tier, CONTROL_GROUP: "yes" if self.control_group else "no"}

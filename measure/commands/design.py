@@ -180,6 +180,7 @@ def plan(
         _check_remote(remote, tomls, {server.name for servers in jobs.values() for server in servers})
     repositories = {toml.metadata.repository for toml in tomls.values()} - {""}
     claim = claim_beforehand(len(repositories)) if repositories else "not known: the tasks name no repository"
+    history = sum(toml.metadata.derived is not None and toml.metadata.derived.is_history for toml in tomls.values())
     count, arms = len(tomls), len(jobs)
     earlier = _earlier_runs(source, model) if source else []
     usd = _usd_of_all_arms(earlier, arms)
@@ -209,6 +210,11 @@ def plan(
         f"power:   {_power_text(earlier, count, attempts, arms, margin)}\n"
         f"claim:   {claim}\n"
     )
+    if history:
+        say(
+            f"! {counted(history, 'task asks', 'tasks ask')} which functions a later commit changed. A server that indexes"
+            " later code of the repository gives that away: index each project alone, or leave these tasks out."
+        )
     say("Run, from this folder:")
     if ":" in agent and (places := os.environ.get("PYTHONPATH")):
         say(f"  export PYTHONPATH={shlex.quote(places)}")

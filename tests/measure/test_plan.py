@@ -65,6 +65,18 @@ def earlier(root: Path, *, cost: float | None = 0.1, served_cost: float | None =
     (root / "earlier.json").write_text(results_json(results))
 
 
+def test_questions_whose_answer_a_server_may_hold_are_counted(tmp_path: Path) -> None:
+    history = make_tasks(tmp_path, count=1, toml=TASK + '[metadata.derived]\ntier = "history"\n')
+    shutil.move(history, tmp_path / "history")
+    shutil.move(make_tasks(tmp_path, count=2), tmp_path / "syntax")
+    shutil.copytree(tmp_path / "syntax", tmp_path / "tasks")
+    assert "later commit" not in plan(tmp_path).stdout
+    for name in ("without.yaml", "with.yaml"):
+        (tmp_path / name).unlink()
+    shutil.move(tmp_path / "history/t0", tmp_path / "tasks/h0")
+    assert "! 1 task asks which functions a later commit changed." in plan(tmp_path).stdout
+
+
 def test_the_jobs_differ_in_name_and_servers_alone(tmp_path: Path) -> None:
     make_tasks(tmp_path)
     assert plan(tmp_path).returncode == 0

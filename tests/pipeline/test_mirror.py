@@ -83,3 +83,20 @@ def test_project_with_a_broken_record_is_named_and_does_not_stop_the_others(
     assert broken in done.stderr
     (entry,) = json.loads((tmp_path / "repos" / "projects_to_index.json").read_text())
     assert entry["tasks"] == [good]
+
+
+def test_fixes_in_later_commits_beside_are_named(data: Data, tmp_path: Path, script: Script) -> None:
+    facts = {"checked": False, "control_group": False, "grep_f1": 0.1, "greps": 1, "depth": 1, "items": 1, "files": 1}
+    truth = {"measure": "f2", "items": ["src/orders.py: place"], "names": {}, "grep": []}
+    shared = {"source": "derived", "authors": ["a"], "language": "python", "ground_truth": truth}
+    for project, tier in (("shop_1", "syntax"), ("shop_2", "history"), ("shop_3", "history"), ("alone_1", "history")):
+        data.project(name=project)
+        derived = {**facts, "kind": "any", "tier": tier, "repository": project.partition("_")[0]}
+        data.scenario(project=project, project_id=project, derived=derived, **shared)
+
+    done = mirror(data, tmp_path, script, "repos")
+
+    assert done.returncode == 0
+    (told,) = [line for line in done.stderr.splitlines() if "history" in line]
+    assert "2 questions from the history of shop" in told
+    assert "select_tasks.py --categories code_structure" in told
