@@ -212,8 +212,8 @@ def plan(
     )
     if history:
         say(
-            f"! {counted(history, 'task asks', 'tasks ask')} which functions a later commit changed. A server that indexes"
-            " later code of the repository gives that away: index each project alone, or leave these tasks out."
+            f"! {counted(history, 'task asks', 'tasks ask')} which functions a later commit changed. A server that"
+            " indexes later code of the repository gives that away: index each project alone, or leave these tasks out."
         )
     say("Run, from this folder:")
     if ":" in agent and (places := os.environ.get("PYTHONPATH")):
