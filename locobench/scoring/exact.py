@@ -142,6 +142,8 @@ def read_items(text: str, key: Mapping[str, Any]) -> list[str]:
     odd = [path for path in paths if re.search(r"[^\w./@+~-]", path)]
     endings = {re.escape(path[path.rfind(".") :]) for path in paths}
     a_path = re.compile(rf"[^\s:|,;()<>=]+(?:{'|'.join(sorted(endings))})(?![\w/])")
+    # A search server puts it before the paths in its results.
+    project = key["project"] + "/"
     found: list[str] = []
     heading = ""
     for line in answer_lines(text):
@@ -151,7 +153,7 @@ def read_items(text: str, key: Mapping[str, Any]) -> list[str]:
             line = DRESS.sub("", line)
             shown = match[0] if (match := a_path.search(line)) else ""
         before, _, after = line.partition(shown) if shown else ("", "", line)
-        path, after = ROOTS.sub("", shown), BETWEEN.sub("", PLACE.sub("", after) if shown else after).rstrip(" |,;]}")
+        path, after = ROOTS.sub("", shown).removeprefix(project), BETWEEN.sub("", PLACE.sub("", after) if shown else after).rstrip(" |,;]}")
         said = after or ("" if LABEL.match(before) else before)
         if path:
             heading = "" if said else path

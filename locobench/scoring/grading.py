@@ -92,7 +92,7 @@ def grade_exact(task: Scenario) -> Grading:
         answer = ExactAnswer.model_validate(task.ground_truth)
     except ValidationError as error:
         raise GradingError(f"ground_truth: not an exact answer: {explain(error)}") from None
-    key: dict[str, Any] = answer.model_dump(mode="json")
+    key: dict[str, Any] = {**answer.model_dump(mode="json"), "project": task.project_id}
     key["grep_reward"] = exact.score(as_answer(answer.grep), key)["reward"]
     oracle = as_answer(answer.items)
     reward = exact.score(oracle, key)["reward"]

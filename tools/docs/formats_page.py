@@ -11,6 +11,7 @@ PAIRS = [(item.partition(": ")[0], item.partition(": ")[2]) for item in ITEMS]
 FILES = [path for path, _ in PAIRS]
 KEY: dict[str, Any] = {
     "measure": "f1",
+    "project": "web_shop_easy_001",
     "items": ITEMS,
     "names": {
         "shop/orders.py": ["Orders", "Orders.__init__", "Orders.place", "Orders.cancel", "Returns.place"],
@@ -18,7 +19,7 @@ KEY: dict[str, Any] = {
         "web/cart.spec.ts": ["render"],
     },
 }
-FILES_KEY: dict[str, Any] = {"measure": "f1", "items": FILES, "names": {}}
+FILES_KEY: dict[str, Any] = {"measure": "f1", "project": KEY["project"], "items": FILES, "names": {}}
 
 # Each of a line: `{path}` and `{name}` stand for an item's.
 LINES = (
@@ -57,6 +58,7 @@ LINES = (
     "{path}: {name}: calls it",
     "{path}: {name}, which calls it",
     "/app/project/{path}: {name}",
+    "web_shop_easy_001/{path}: {name}",
     "{name} in {path}",
     "{name} ({path}:12)",
 )
