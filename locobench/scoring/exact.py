@@ -153,7 +153,8 @@ def read_items(text: str, key: Mapping[str, Any]) -> list[str]:
             line = DRESS.sub("", line)
             shown = match[0] if (match := a_path.search(line)) else ""
         before, _, after = line.partition(shown) if shown else ("", "", line)
-        path, after = ROOTS.sub("", shown).removeprefix(project), BETWEEN.sub("", PLACE.sub("", after) if shown else after).rstrip(" |,;]}")
+        path = ROOTS.sub("", shown).removeprefix(project)
+        after = BETWEEN.sub("", PLACE.sub("", after) if shown else after).rstrip(" |,;]}")
         said = after or ("" if LABEL.match(before) else before)
         if path:
             heading = "" if said else path

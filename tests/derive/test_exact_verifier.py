@@ -148,5 +148,6 @@ def test_several_names_of_a_file_may_stand_on_a_line() -> None:
 
 
 def test_paths_with_blanks_and_brackets_are_read() -> None:
-    key = {"project": "p", "items": ["Studio App/src/[id].ts: load"], "names": {"Studio App/src/[id].ts": ["load", "save"]}}
+    path = "Studio App/src/[id].ts"
+    key = {"project": "p", "items": [f"{path}: load"], "names": {path: ["load", "save"]}}
     assert reward("- `Studio App/src/[id].ts`: `load()` - reads it", **key) == 1.0
