@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from locobench.shared.command_line import COUNT, DONE, NOTHING_DONE, PATH, Choice, argument, option, script
+from locobench.shared.command_line import COUNT, DONE, NOTHING_DONE, PATH, argument, option, script
 from locobench.shared.installation import EXTRACT
 from locobench.shared.terminal import complain, progress, say
 
@@ -17,7 +17,6 @@ from locobench.shared.terminal import complain, progress, say
 @argument("repository", type=PATH, nargs=-1, required=True)
 @option("--output_dir", type=PATH, default="data/derived", help="Data folder to write.")
 @option("--revision", metavar="REV", default="HEAD", help="Commit to read.")
-@option("--scip", type=Choice(["auto"]), help="Ask the SCIP indexers that are installed who uses what.")
 @option("--max_questions", type=COUNT, default=60, help="Most hard questions per language.")
 @option("--history", type=COUNT, default=15, help="Most questions from a repository's history.")
 @option("--together", is_flag=True, help="Lay the repositories side by side and ask across them.")
@@ -25,7 +24,6 @@ from locobench.shared.terminal import complain, progress, say
 def main(
     repository: tuple[Path, ...],
     output_dir: Path,
-    scip: str | None,
     quiet: bool,
     **choices: Any,
 ) -> int:
@@ -37,7 +35,7 @@ def main(
     reports = derive(
         repository,
         output_dir,
-        derived.Choice(scip=scip is not None, **choices),
+        derived.Choice(**choices),
         watch=partial(progress, quiet=quiet),
     )
     for report in reports:

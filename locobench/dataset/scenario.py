@@ -58,8 +58,8 @@ class Derived(BaseModel):
 
     kind: StrictStr
     """What is asked for, such as `users_in_steps`."""
-    tier: Literal["syntax", "scip", "history"]
-    """Where the answer comes from: the strict rule, a SCIP index, or a commit."""
+    tier: Literal["syntax", "history"]
+    """Where the answer comes from: the strict rule, or a commit."""
     checked: bool
     """Whether this kind was compared with independent resolvers for this language."""
     control_group: bool

@@ -10,7 +10,7 @@ from itertools import accumulate
 
 from locobench.derive.code.index import Index
 from locobench.derive.code.rows import TOP_LEVEL, Role
-from locobench.derive.resolve.resolver import Item
+from locobench.derive.resolve.strict import Item
 
 
 class Grep:

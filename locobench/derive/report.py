@@ -20,8 +20,6 @@ class Choice:
     """Most hard questions about the structure, per repository and language."""
     history: int = 15
     """Most questions from the history, per repository."""
-    scip: bool = False
-    """Whether to run the SCIP indexers that are installed."""
     together: bool = False
     """Whether to ask across the repositories, side by side, instead of about each."""
 
@@ -39,12 +37,10 @@ class LanguageReport:
     """Reason -> number of symbols left out, or of valid questions not asked."""
     history: Counter[str] = field(default_factory=Counter)
     """Reason -> number of commits unsuitable for a question."""
-    index: str = ""
-    """What the indexer did."""
 
     def __str__(self) -> str:
         left_out = map(_counted, (self.left_out, self.reasons, self.history))
-        parts = (self.index, f"{self.files} files, {self.symbols} symbols", *left_out)
+        parts = (f"{self.files} files, {self.symbols} symbols", *left_out)
         return f"{self.language}: {'; '.join(filter(None, parts))}"
 
 

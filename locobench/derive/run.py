@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -19,9 +18,6 @@ from locobench.derive.finding import Finding
 from locobench.derive.history import Change, Greps, History
 from locobench.derive.kinds import AGREEMENT, CHANGED_FUNCTIONS, FEWEST_FILES, HARD, KINDS, STRUCTURE
 from locobench.derive.report import Choice, LanguageReport, Report
-from locobench.derive.resolve.indexers import make_index
-from locobench.derive.resolve.resolver import Resolver
-from locobench.derive.resolve.strict import Strict
 from locobench.derive.structure import Structure
 from locobench.shared.errors import InputError
 
@@ -41,8 +37,6 @@ def derive(paths: Sequence[Path], output_dir: Path, choice: Choice, watch: Watch
         InputError: a repository cannot be read, or the folder cannot be written.
     """
     repositories = [Repository(path) for path in paths]
-    if choice.together and choice.scip:
-        raise InputError("--together: answers by an index are of one repository; leave out --scip")
     if choice.together:
         repositories = [Family(repositories)]
     reports: list[Report] = []
@@ -80,11 +74,6 @@ class _Deriver:
 
     def run(self) -> Report:
         """Derive the questions."""
-        with tempfile.TemporaryDirectory(prefix="scip-", ignore_cleanup_errors=True) as folder:
-            self.indexes = Path(folder)
-            return self._report()
-
-    def _report(self) -> Report:
         repository, choice = self.repository, self.choice
         tree = repository.tree(repository.commit(choice.revision))
         found, unknown = scopes(tree)
@@ -120,7 +109,7 @@ class _Deriver:
         index = build(language, files, together=self.choice.together)
         own.left_out += index.left_out
         own.files, own.symbols = len(index.files), len(index.symbols)
-        structure = Structure(index, self._resolver(index, tree, own))
+        structure = Structure(index)
         chosen, own.reasons = questions.choose(structure.findings(), _listings(index), self.choice.max_questions)
         own.reasons += structure.reasons
         if all(KINDS[one.kind].control for one in chosen):
@@ -129,18 +118,6 @@ class _Deriver:
         names = index.defined_names()
         for one in chosen:
             self._ask(report, project, questions.phrase(one, language), one, names)
-
-    def _resolver(self, index: Index, tree: Tree, own: LanguageReport) -> Resolver:
-        if not self.choice.scip:
-            return Strict(index)
-        from locobench.derive.resolve.scip import read_index
-
-        try:
-            path, own.index = make_index(own.language, self.repository, tree, self.indexes)
-            return read_index(path, index)
-        except InputError as error:
-            own.index = str(error)
-            return Strict(index)
 
     def _history(self, scope: Scope, commit: str, report: Report, own: LanguageReport) -> None:
         if self.repository.is_shallow:
@@ -205,7 +182,7 @@ class _Deriver:
         if not is_change:
             kind = KINDS[finding.kind]
             control = kind.control
-            checked = language in (kind.checked_by_index if finding.tier == "scip" else kind.checked)
+            checked = language in kind.checked
         scenario = {
             "id": f"{group}_{self.numbers[group]:02d}",
             "source": scenarios.SOURCE,

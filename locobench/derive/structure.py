@@ -12,8 +12,8 @@ from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, TYPES, Receiver, Ro
 from locobench.derive.finding import Finding
 from locobench.derive.grep import Grep
 from locobench.derive.kinds import FEWEST_FILES, FEWEST_ITEMS, MOST_ITEMS
-from locobench.derive.resolve.modules import FileModules, modules_of
-from locobench.derive.resolve.resolver import Item, Resolver, Unclear
+from locobench.derive.resolve.modules import FileModules
+from locobench.derive.resolve.strict import Item, Strict, Unclear
 from locobench.derive.statements import gives_a_name, is_string
 
 
@@ -24,8 +24,8 @@ def _fits(items: int, files: int) -> bool:
 class Structure:
     """Finds questions in an index."""
 
-    def __init__(self, index: Index, resolver: Resolver) -> None:
-        self.index, self.resolver = index, resolver
+    def __init__(self, index: Index) -> None:
+        self.index, self.resolver = index, Strict(index)
         self.reasons: Counter[str] = Counter()
         """Reason -> number of symbols left out."""
         self._grep = Grep(index)
@@ -50,7 +50,7 @@ class Structure:
                 self.reasons["a string that one file uses"] += 1
                 continue
             yield from filter(None, self._of_users(number, direct))
-        graph = modules_of(self.index)
+        graph = self.resolver.modules
         if isinstance(graph, FileModules):
             yield from self._of_imports(graph)
 
@@ -280,7 +280,7 @@ class Structure:
         return Finding(
             kind, self.say(self._item(number)), symbol.name, symbol.kind, depth,
             tuple(sorted(map(self.say, items))), tuple(sorted(map(self.say, hits))), tuple(sorted(set(asked))),
-            self.resolver.tier, (extra or {}) | self._outside(symbol.file),
+            "syntax", (extra or {}) | self._outside(symbol.file),
         )  # fmt: skip
 
     def _counts(self, target: int, file: int) -> bool:

@@ -13,7 +13,6 @@ from locobench.derive.code.build import build
 from locobench.derive.code.scope import scopes, texts
 from locobench.derive.code.tree import Repository
 from locobench.derive.finding import Finding
-from locobench.derive.resolve.strict import Strict
 from locobench.derive.structure import Structure
 from tests.derive.repositories import commit
 
@@ -24,7 +23,7 @@ def findings(folder: Path, language: str, files: dict[str, str], name: str) -> l
     repository = Repository(folder)
     scope = scopes(repository.tree(repository.commit()))[0][language]
     index = build(scope.language, texts(repository, scope))
-    return [one for one in Structure(index, Strict(index)).findings() if name in (one.name, one.extra.get("type"))]
+    return [one for one in Structure(index).findings() if name in (one.name, one.extra.get("type"))]
 
 
 class Case(NamedTuple):

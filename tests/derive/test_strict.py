@@ -10,8 +10,7 @@ from locobench.derive.code.build import build
 from locobench.derive.code.index import Index
 from locobench.derive.code.languages import LANGUAGES
 from locobench.derive.code.scope import Source
-from locobench.derive.resolve.resolver import Unclear
-from locobench.derive.resolve.strict import Strict
+from locobench.derive.resolve.strict import Strict, Unclear
 from locobench.derive.structure import Structure
 from tests.derive.repositories import CHAIN
 
@@ -24,7 +23,7 @@ def users(language: str, files: dict[str, str], name: str) -> set[str]:
     index = read(language, files)
     strict = Strict(index)
     number = next(number for number, one in enumerate(index.symbols) if one.qualified == name)
-    return {Structure(index, strict).say(item) for item in strict.users(number)}
+    return {Structure(index).say(item) for item in strict.users(number)}
 
 
 def test_a_call_a_value_and_a_use_through_the_module_count_and_comments_and_imports_do_not() -> None:

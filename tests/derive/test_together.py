@@ -14,7 +14,6 @@ from locobench.derive.code.build import build
 from locobench.derive.code.scope import scopes, texts
 from locobench.derive.code.tree import Family, Repository
 from locobench.derive.finding import Finding
-from locobench.derive.resolve.strict import Strict
 from locobench.derive.structure import Structure
 from tests.conftest import Script
 from tests.derive.repositories import PADDING, commit
@@ -51,7 +50,7 @@ def asked(members: Family, name: str, language: str = "python") -> dict[tuple[st
     """Return the questions about a name of `lib`, by kind and depth."""
     scope = scopes(members.tree(members.commit()))[0][language]
     index = build(scope.language, texts(members, scope), together=True)
-    found = Structure(index, Strict(index)).findings()
+    found = Structure(index).findings()
     return {(one.kind, one.depth): one for one in found if one.name == name and one.target.startswith("lib/")}
 
 

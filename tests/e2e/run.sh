@@ -40,11 +40,10 @@ fi
 if [ ! -e "$resolvers/bin/rust-analyzer" ] && rust-analyzer --version >/dev/null 2>&1; then
   ln -sf "$(command -v rust-analyzer)" "$resolvers/bin/rust-analyzer"
 fi
-if command -v npm >/dev/null && [ ! -d "$resolvers/node_modules/@sourcegraph" ]; then
+if command -v npm >/dev/null && [ ! -d "$resolvers/node_modules/pyright" ]; then
   mkdir -p "$resolvers"
   npm install --silent --no-audit --no-fund --prefix "$resolvers" pyright typescript@5 intelephense \
-    @sourcegraph/scip-python @sourcegraph/scip-typescript \
-    >.cache/e2e/npm.log 2>&1 || echo "e2e: no language servers and indexers from npm (see .cache/e2e/npm.log); their checks are skipped" >&2
+    >.cache/e2e/npm.log 2>&1 || echo "e2e: no language servers from npm (see .cache/e2e/npm.log); their checks are skipped" >&2
 fi
 [ "${1:-}" != prepare ] || exit 0
 # Two processes: much of a test's time is waiting, for the engine or for a limit to run out. conftest.py sets the order.

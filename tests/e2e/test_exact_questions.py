@@ -17,8 +17,7 @@ import pytest
 
 from locobench.derive.kinds import KINDS
 from tests.conftest import REPOSITORY, Script
-from tests.derive.repositories import PADDING, commit
-from tests.derive.test_indexers import AMBIGUOUS, USERS
+from tests.derive.repositories import commit
 from tests.e2e.resolvers.check import REPOSITORIES, check, check_together
 from tests.e2e.resolvers.facts import MODULES, tool
 
@@ -89,36 +88,6 @@ def test_keys_that_count_as_checked_are_those_of_an_independent_resolver(
     for kind, score in check(unpacked(name, tmp_path), language, MOST).items():
         if language in KINDS[kind].checked:
             assert not score.differences
-
-
-@pytest.fixture
-def indexers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put the indexers that `run.sh prepare` installed on the PATH."""
-    if not (MODULES / "@sourcegraph").is_dir() or shutil.which("node") is None:
-        pytest.skip("scip-python and scip-typescript cannot be had here")
-    monkeypatch.setenv("PATH", f"{MODULES.resolve() / '.bin'}{os.pathsep}{os.environ['PATH']}")
-
-
-@pytest.mark.usefixtures("indexers")
-@pytest.mark.parametrize(("name", "language"), [("hono", "typescript"), ("click", "python")])
-def test_keys_by_an_index_that_count_as_checked_are_those_of_a_resolver(
-    name: str, language: str, tmp_path: Path
-) -> None:
-    need(language)
-    scores = check(unpacked(name, tmp_path), language, MOST, by_index=True)
-    checked = {kind for kind in scores if language in KINDS[kind].checked_by_index}
-    assert checked
-    assert not [one for kind in checked for one in scores[kind].differences]
-
-
-@pytest.mark.usefixtures("indexers")
-def test_scip_python_tells_functions_of_one_name_apart(tmp_path: Path, script: Script) -> None:
-    commit(tmp_path / "shop", AMBIGUOUS | PADDING)
-    done = script("derive_scenarios.py", tmp_path / "shop", "--output_dir", tmp_path / "data", "--scip", "auto")
-    assert "shop: python: scip-python ran" in done.stdout
-    asked = [json.loads(path.read_bytes()) for path in (tmp_path / "data/output/scenarios").iterdir()]
-    (one,) = [one for one in asked if one["derived"]["kind"] == "all_users" and "amounts.py" in one["task_prompt"]]
-    assert one["ground_truth"]["items"] == USERS
 
 
 def test_this_repository_agrees_too(tmp_path: Path) -> None:

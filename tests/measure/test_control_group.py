@@ -45,8 +45,8 @@ def test_kinds_and_tiers_are_groups_of_a_comparison() -> None:
 
 
 def test_a_task_folder_tells_its_groups(tmp_path: Path) -> None:
-    text = '[metadata.derived]\nkind = "subtypes"\ntier = "scip"\ncontrol_group = false\n'
+    text = '[metadata.derived]\nkind = "subtypes"\ntier = "syntax"\ncontrol_group = false\n'
     (tmp_path / "task.toml").write_text(text)
     derived = TaskFolder.read(tmp_path).toml.metadata.derived
     assert derived is not None
-    assert derived.groups == {"kind": "subtypes", "tier": "scip", "control_group": "no"}
+    assert derived.groups == {"kind": "subtypes", "tier": "syntax", "control_group": "no"}

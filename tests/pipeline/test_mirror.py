@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 from tests.conftest import Script
 from tests.support.data_builder import FILES, PROJECT, Data, tree
@@ -88,7 +89,7 @@ def test_project_with_a_broken_record_is_named_and_does_not_stop_the_others(
 def test_fixes_in_later_commits_beside_are_named(data: Data, tmp_path: Path, script: Script) -> None:
     facts = {"checked": False, "control_group": False, "grep_f1": 0.1, "greps": 1, "depth": 1, "items": 1, "files": 1}
     truth = {"measure": "f2", "items": ["src/orders.py: place"], "names": {}, "grep": []}
-    shared = {"source": "derived", "authors": ["a"], "language": "python", "ground_truth": truth}
+    shared: dict[str, Any] = {"source": "derived", "authors": ["a"], "language": "python", "ground_truth": truth}
     for project, tier in (("shop_1", "syntax"), ("shop_2", "history"), ("shop_3", "history"), ("alone_1", "history")):
         data.project(name=project)
         derived = {**facts, "kind": "any", "tier": tier, "repository": project.partition("_")[0]}

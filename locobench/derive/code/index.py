@@ -1,6 +1,6 @@
 """The index of where each name is defined and mentioned, stored as columns of numbers.
 
-It records where a mention is, in whose text and behind which receiver. `strict` and `scip` decide what it means.
+It records where a mention is, in whose text and behind which receiver. `strict` decides what it means.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The strict rule: find names with only one meaning, and their users, in repositories without a SCIP index.
+"""The strict rule: find names with only one meaning, and their users.
 
 A symbol is accepted if every mention of its name in the repository is explained: as the definition, an import, or a
 use that can mean nothing else. A single mention that could mean something else rules the symbol out.
@@ -10,21 +10,31 @@ import re
 import sys
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
+from typing import NamedTuple
 
 from locobench.derive.code.imports import Import
 from locobench.derive.code.index import Index
 from locobench.derive.code.rows import FUNCTIONS, TYPES, Receiver, Role
 from locobench.derive.resolve.modules import FileModules, modules_of
-from locobench.derive.resolve.resolver import Item, Unclear, user
 
 # The path before a name in Rust.
 _PATH = re.compile(r"(?:::)?(?:\w+::(?:<[^<>]*>::)?)*$")
 
 
+class Item(NamedTuple):
+    """An item in an answer: a symbol, or a file's top level."""
+
+    file: int
+    symbol: int
+    """TOP_LEVEL for code outside all functions and classes."""
+
+
+class Unclear(Exception):
+    """The users of a symbol cannot be determined; the message gives the reason, worded to follow a count."""
+
+
 class Strict:
     """The strict rule over an index."""
-
-    tier = "syntax"
 
     def __init__(self, index: Index) -> None:
         self.index = index
@@ -61,8 +71,16 @@ class Strict:
         found: set[Item] = set()
         for row in index.mentions(symbol.name):
             if self._is_use(number, row):
-                found |= user(index, row, number)
+                found |= self._user(number, row)
         return frozenset(found)
+
+    def _user(self, number: int, row: int) -> set[Item]:
+        """Return the item around a mention, or nothing inside the symbol that is mentioned."""
+        index = self.index
+        item = index.item_of(index.scope[row])
+        if item is None:
+            raise Unclear("used outside of any known function")
+        return set() if index.is_inside(item, number) else {Item(index.file[row], item)}
 
     def _check_name(self, number: int) -> None:
         """Raise Unclear unless the name alone identifies the symbol."""

@@ -1,7 +1,6 @@
 """How well do the keys agree with independent resolvers? Precision and recall of items, by language and kind.
 
-`python -m tests.e2e.resolvers.check [--scip] REPOS [NAME...]` prints a table and each difference: REPOS holds
-checkouts. With --scip the answers are those by an index, as `derive_scenarios.py --scip auto` makes it.
+`python -m tests.e2e.resolvers.check REPOS [NAME...]` prints a table and each difference: REPOS holds checkouts.
 `python -m tests.e2e.resolvers.check FAMILY --together LANGUAGE` does so across the checkouts in the folder FAMILY.
 The truth comes from `facts.py` alone, which shares nothing with the derivation: items are named by the resolver's own
 positions and syntax trees, files are those that the build system sees. Only the questions themselves are ours.
@@ -11,23 +10,17 @@ from __future__ import annotations
 
 import hashlib
 import sys
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from locobench.derive.code.build import build
-from locobench.derive.code.index import Index
 from locobench.derive.code.languages import LANGUAGES
 from locobench.derive.code.scope import scopes, texts
 from locobench.derive.code.tree import Family, Repository
 from locobench.derive.finding import Finding
 from locobench.derive.kinds import KINDS
-from locobench.derive.resolve.indexers import INDEXERS, make_index
-from locobench.derive.resolve.resolver import Resolver
-from locobench.derive.resolve.scip import read_index
-from locobench.derive.resolve.strict import Strict
 from locobench.derive.structure import Structure
 from tests.e2e.resolvers.facts import Facts, facts_of
 
@@ -115,20 +108,11 @@ def is_inside(item: str, other: str) -> bool:
     return item == other or item.startswith(other + ".")
 
 
-def resolver_of(repository: Repository, index: Index, *, by_index: bool) -> Resolver:
-    """Return the strict rule, or the answers by an index made here; a missing indexer is an error."""
-    if not by_index:
-        return Strict(index)
-    with tempfile.TemporaryDirectory() as folder:
-        path, _ = make_index(index.language.name, repository, repository.tree(repository.commit()), Path(folder))
-        return read_index(path, index)
-
-
-def findings_of(repository: Repository, language: str, most: int, *, by_index: bool = False) -> list[Finding]:
+def findings_of(repository: Repository, language: str, most: int) -> list[Finding]:
     """Return the questions that the rule allows, asked or not; of each kind at most so many, drawn by lot."""
     scope = scopes(repository.tree(repository.commit()))[0][language]
     index = build(scope.language, texts(repository, scope), together=isinstance(repository, Family))
-    structure = Structure(index, resolver_of(repository, index, by_index=by_index))
+    structure = Structure(index)
     drawn = sorted(structure.findings(), key=lambda one: hashlib.sha256(f"{one.kind} {one.target}".encode()).digest())
     taken: Counter[str] = Counter()
     found = []
@@ -156,10 +140,10 @@ def compare(findings: list[Finding], facts: Facts) -> dict[str, Score]:
     return scores
 
 
-def check(root: Path, language: str, most: int = 10_000, *, by_index: bool = False) -> dict[str, Score]:
+def check(root: Path, language: str, most: int = 10_000) -> dict[str, Score]:
     """Check a repository's questions in a language, at most so many hard ones."""
     with facts_of(language, root.resolve()) as facts:
-        return compare(findings_of(Repository(root), language, most, by_index=by_index), facts)
+        return compare(findings_of(Repository(root), language, most), facts)
 
 
 def check_together(root: Path, language: str, most: int = 10_000) -> dict[str, Score]:
@@ -180,8 +164,7 @@ def lines(scores: dict[str, Score], name: str, language: str) -> Iterator[str]:
 
 def main(arguments: list[str]) -> int:
     """Print the table and the differences."""
-    by_index = "--scip" in arguments
-    repositories, *names = [one for one in arguments if one != "--scip"]
+    repositories, *names = arguments
     differences = []
     if names[:1] == ["--together"]:
         scores = check_together(Path(repositories), names[1])
@@ -190,9 +173,7 @@ def main(arguments: list[str]) -> int:
         return 1 if any(score.differences for score in scores.values()) else 0
     for name in names or REPOSITORIES:
         for language in REPOSITORIES[name]:
-            if by_index and language not in INDEXERS:
-                continue
-            scores = check(Path(repositories) / name, language, by_index=by_index)
+            scores = check(Path(repositories) / name, language)
             for line in lines(scores, name, language):
                 print(line, flush=True)
             differences += [f"{name}: {one}" for score in scores.values() for one in score.differences]
