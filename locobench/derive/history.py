@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from itertools import islice
 from typing import IO, NamedTuple
 
@@ -24,6 +25,8 @@ MOST_COMMITS = 3000
 MOST_FILES = 6
 AT_ONCE = 16
 """Commits per call of git, which takes longer to start than to answer."""
+REMEMBERED = 64
+"""Files whose definitions are kept: what one commit made of a file is what the next newer one found."""
 FEWEST_CHANGED = 2
 """Fewest changed functions in an answer: a single one can be guessed."""
 
@@ -75,6 +78,9 @@ class History:
     language: Language
     reasons: Counter[str] = field(default_factory=Counter)
     """Reason -> number of commits that are unsuitable."""
+
+    def __post_init__(self) -> None:
+        self._index = lru_cache(REMEMBERED)(partial(_index, self.language))
 
     def changes(self, commit: str, most: int) -> Iterator[Change]:
         """Yield at most `most` changes that are suitable for a question."""
@@ -142,24 +148,24 @@ class History:
         return Edit(logged.commit, logged.parents[0], message, blobs)
 
     def _answer(self, edit: Edit, contents: Sequence[tuple[Blob, bytes | None]]) -> Change | str:
-        sources = [Source(blob.path, text) for blob, text in contents if text is not None]
+        sources = [(blob.path, text) for blob, text in contents if text is not None]
         if len(sources) < len(contents):
             return "in files whose content is not in the clone"
         old, new = sources[: len(sources) // 2], sources[len(sources) // 2 :]
-        index = self._index(old)
+        before = self._indexes(old)
         # Most commits touch too few functions, which shows before the new files are parsed.
-        content = {path: text + _END for path, text, _ in new}
+        content = {path: text + _END for path, text in new}
         touched = {
             item: parts
-            for item, parts in _functions(index).items()
+            for item, parts in _functions(before).items()
             if any(text + after not in content[item[0]] for text, after in parts)
         }
-        if len(index.files) == len(old) and len(touched) < FEWEST_CHANGED:
+        if len(before) == len(old) and len(touched) < FEWEST_CHANGED:
             return "too few or too many functions"
-        changed = self._index(new)
-        if len(index.files) < len(old) or len(changed.files) < len(new):
+        after = self._indexes(new)
+        if len(before) < len(old) or len(after) < len(new):
             return "in files that cannot be parsed"
-        then = _functions(changed)
+        then = _functions(after)
         edits = {item: lines for item, parts in touched.items() if (lines := _changed(parts, then.get(item, [])))}
         if not FEWEST_CHANGED <= len(edits) <= MOST_ITEMS:
             return "too few or too many functions"
@@ -168,46 +174,34 @@ class History:
         if not all(is_about(edit.message, f"{name}\n{lines}") for (_, name), lines in edits.items()):
             return "the message does not lead to the answer"
         items = tuple(sorted(f"{path}: {name}" for path, name in edits))
-        return Change(edit.commit, edit.parent, edit.message, items, index.defined_names())
+        names = {path: found for index in before for path, found in index.defined_names().items()}
+        return Change(edit.commit, edit.parent, edit.message, items, names)
 
-    def _index(self, sources: Sequence[Source]) -> Index:
-        return build(self.language, [one for one in sources if len(one.text) <= LARGEST_SOURCE], mentions=False)
+    def _indexes(self, sources: Sequence[tuple[str, bytes]]) -> list[Index]:
+        return [index for path, text in sources if (index := self._index(path, text))]
 
-
-class Greps:
-    """Finds the best grep for each change. A file that several changes share is parsed once."""
-
-    def __init__(self, language: Language) -> None:
-        self.language = language
-        self._known: dict[tuple[str, int], Index] = {}
-
-    def best(self, change: Change, files: Sequence[tuple[str, bytes]]) -> tuple[str, tuple[str, ...]]:
+    def best_grep(self, change: Change, files: Sequence[tuple[str, bytes]]) -> tuple[str, tuple[str, ...]]:
         """Return the word of the message whose grep answers the change best, at the parent commit, and that answer.
 
         Args:
             files: (path, content) of the files to search, at that commit.
         """
-        best: tuple[str, tuple[str, ...]] = "", ()
-        for word in sorted(words_to_grep(change.message)):
-            answer, is_found = set(), False
-            for path, text in files:
+        answers: dict[str, set[str]] = defaultdict(set)
+        words = sorted(words_to_grep(change.message))
+        for path, text in files:
+            for word in words:
                 at = text.find(word.encode())
                 while at >= 0:
-                    is_found = True
-                    answer |= self._item(path, text, at)
+                    answers[word] |= self._item(path, text, at)
                     at = text.find(word.encode(), at + len(word))
-            if is_found and (not best[0] or f1(change.answer, answer) > f1(change.answer, best[1])):
-                best = word, tuple(sorted(answer))
-        return best
+        # Of words that answer equally well, the first.
+        best = max(sorted(answers), key=lambda word: f1(change.answer, answers[word]), default="")
+        return best, tuple(sorted(answers.get(best, ())))
 
     def _item(self, path: str, text: bytes, offset: int) -> set[str]:
-        key = path, hash(text)
-        if key not in self._known:
-            self._known[key] = build(self.language, [Source(path, text)], mentions=False)
-            self._known[key].texts.clear()
-        index = self._known[key]
-        item = index.item_at(0, offset) if index.files else None
-        return set() if item is None or item == TOP_LEVEL else {f"{path}: {index.symbols[item].qualified}"}
+        index = self._index(path, text)
+        item = index.item_at(0, offset) if index else None
+        return {f"{path}: {index.symbols[item].qualified}"} if index and item not in (None, TOP_LEVEL) else set()
 
 
 def _split(stream: IO[bytes]) -> Iterator[bytes]:
@@ -223,16 +217,26 @@ def _split(stream: IO[bytes]) -> Iterator[bytes]:
     yield b"".join(held)
 
 
-def _functions(index: Index) -> dict[tuple[str, str], list[tuple[bytes, bytes]]]:
-    """Return the text of each function by path and name, and what follows up to the next line; a pair per overload."""
+def _index(language: Language, path: str, text: bytes) -> Index | None:
+    """Return what a file defines; None if it is too large or cannot be parsed."""
+    index = build(language, [Source(path, text)] if len(text) <= LARGEST_SOURCE else [], mentions=False)
+    return index if index.files else None
+
+
+def _functions(indexes: Sequence[Index]) -> dict[tuple[str, str], list[tuple[bytes, bytes]]]:
+    """Return the text of each function by path and name, and what follows up to the next line; a pair per overload.
+
+    Args:
+        indexes: of a file each.
+    """
     found: dict[tuple[str, str], list[tuple[bytes, bytes]]] = defaultdict(list)
-    texts = [text + _END for text in index.texts]
-    for symbol in index.symbols:
-        for one in (index.definitions[number] for number in symbol.definitions if symbol.kind in FUNCTIONS):
-            after = _FOLLOWING.match(texts[symbol.file], one.end)
-            assert after
-            part = texts[symbol.file][one.start : one.end], after[0]
-            found[index.files[symbol.file], symbol.qualified].append(part)
+    for index in indexes:
+        text = index.texts[0] + _END
+        for symbol in index.symbols:
+            for one in (index.definitions[number] for number in symbol.definitions if symbol.kind in FUNCTIONS):
+                after = _FOLLOWING.match(text, one.end)
+                assert after
+                found[index.files[0], symbol.qualified].append((text[one.start : one.end], after[0]))
     return found
 
 

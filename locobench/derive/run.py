@@ -15,7 +15,7 @@ from locobench.derive.code.languages import Language
 from locobench.derive.code.scope import Scope, Source, is_read, scopes, texts
 from locobench.derive.code.tree import MISSING, Family, Repository, Tree
 from locobench.derive.finding import Finding
-from locobench.derive.history import Change, Greps, History
+from locobench.derive.history import Change, History
 from locobench.derive.kinds import AGREEMENT, CHANGED_FUNCTIONS, FEWEST_FILES, HARD, KINDS, STRUCTURE
 from locobench.derive.report import Choice, LanguageReport, Report
 from locobench.derive.structure import Structure
@@ -123,19 +123,19 @@ class _Deriver:
         if self.repository.is_shallow:
             report.notes.append("the clone is shallow: the older history is not read")
         history = History(self.repository, scope.language)
+        asked = 0
         # Read more than are needed: a single grep answers some of them.
-        asked, greps = 0, Greps(scope.language)
         for change in history.changes(commit, 3 * self.choice.history):
             if asked == self.choice.history:
                 break
-            asked += self._change(change, scope.language, report, history, greps)
+            asked += self._change(change, scope.language, report, history)
         own.history = history.reasons
 
-    def _change(self, change: Change, language: Language, report: Report, history: History, greps: Greps) -> bool:
+    def _change(self, change: Change, language: Language, report: Report, history: History) -> bool:
         tree = self.repository.tree(change.parent)
         found, _ = scopes(tree)
         files = [one[:2] for one in texts(self.repository, found[language.name]) if is_read(one)]
-        word, answer = greps.best(change, files)
+        word, answer = history.best_grep(change, files)
         finding = Finding(
             CHANGED_FUNCTIONS, change.commit, word, "change", 1, change.answer, answer, (word,), "history"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import posixpath
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -224,9 +225,11 @@ def write_tree(repository: Repository, tree: Tree, folder: Path) -> None:
         InputError: a file's content is not in the repository.
     """
     folder.mkdir(parents=True)
-    for blob, content in repository.contents(blob for blob in tree.blobs if blob.size != MISSING):
+    blobs = [blob for blob in tree.blobs if blob.size != MISSING]
+    for parent in {posixpath.dirname(blob.path) for blob in blobs}:
+        (folder / parent).mkdir(parents=True, exist_ok=True)
+    for blob, content in repository.contents(blobs):
         path = folder / blob.path
-        path.parent.mkdir(parents=True, exist_ok=True)
         if blob.is_link:
             with contextlib.suppress(OSError, ValueError):  # a target that the file system rejects
                 path.symlink_to(os.fsdecode(content))
