@@ -141,9 +141,10 @@ def minimal_detectable_effect(
     """Return the mean difference that a one-sided paired test at `alpha` detects with probability `power`.
 
     (t[1-alpha] + t[power]) * standard error: Bloom 1995, "Minimum Detectable Effects", Evaluation Review 19. `error` is
-    the standard error, seen or expected; `clusters` counts tasks or their projects. None below two.
+    the standard error, seen or expected; `clusters` counts tasks or their projects. None where no sign-flip test over
+    so few of them rejects anything.
     """
-    if clusters < 2:
+    if 2.0**-clusters > alpha:
         return None
     return float((scipy.special.stdtrit(clusters - 1, 1 - alpha) + scipy.special.stdtrit(clusters - 1, power)) * error)
 
@@ -169,9 +170,10 @@ def paired_power(effect: float, sd_of_differences: float, tasks: int, alpha: flo
     """Return the power of a one-sided paired t-test at `alpha` over `tasks` to find a mean difference of `effect`.
 
     Noncentral t: Cohen 1988, "Statistical Power Analysis for the Behavioral Sciences", section 2.3.
-    The suite's sign-flip test has the same power within a few points (docs/STATISTICS.md has the simulation).
+    The suite's sign-flip test has the same power within a few points (docs/STATISTICS.md has the simulation); over so
+    few tasks that it can reject nothing, the power is 0.
     """
-    if tasks < 2:
+    if 2.0**-tasks > alpha:
         return 0.0
     if sd_of_differences < TIE:
         return 1.0 if effect else alpha
@@ -199,10 +201,7 @@ def equivalence_power(margin: float, sd_of_differences: float, tasks: int, alpha
 def tasks_needed(
     effect: float, sd_of_differences: float, alpha: float = ALPHA / 2, power: float = TARGET_POWER
 ) -> int | None:
-    """Return the fewest tasks with which `paired_power` reaches `power`; None beyond MOST_TASKS.
-
-    Never fewer than a sign-flip test needs to reach `alpha` at all.
-    """
+    """Return the fewest tasks with which `paired_power` reaches `power`; None beyond MOST_TASKS."""
     numbers = range(2, MOST_TASKS + 1)
     at = bisect_left(numbers, power, key=lambda tasks: paired_power(effect, sd_of_differences, tasks, alpha))
-    return None if at == len(numbers) else max(numbers[at], math.ceil(-math.log2(alpha)))
+    return None if at == len(numbers) else numbers[at]

@@ -10,7 +10,7 @@ from statistics import fmean, median, pstdev
 from locobench.shared.errors import InputError
 from locobench.shared.grouping import grouped
 from measure.records import EvalResult
-from measure.statistics.estimates import ALPHA, effect_found
+from measure.statistics.estimates import effect_found
 from measure.summary.metrics import Metric, by_arm, by_task, mean_of_known, metric_value, resolve_metric
 from measure.summary.noise import Noise, observed_noise
 
@@ -61,8 +61,6 @@ class PilotHeadroom:
 
         `tasks` is the size of the full set, `attempts` the number of runs of each task in each arm.
         """
-        if 2.0**-tasks > ALPHA / 2:  # no sign-flip test over so few tasks rejects anything
-            return None
         room = self.whole.mean if sign < 0 else 1 - self.whole.mean
         return effect_found(lambda change: self.noise.sd(sign * change, attempts) / math.sqrt(tasks), tasks, room)
 

@@ -238,12 +238,20 @@ def test_wilson_interval_is_scipys(passed: int, total: int, confidence: float) -
     assert (interval.low, interval.high) == pytest.approx((wanted.low, wanted.high), abs=1e-9)
 
 
-@pytest.mark.parametrize("tasks", [2, 5, 20, 200])
+@pytest.mark.parametrize("tasks", [5, 20, 200])
 @pytest.mark.parametrize("effect", [0.02, 0.1, 0.3])
 def test_paired_power_is_scipys_noncentral_t(tasks: int, effect: float) -> None:
     critical = stats.t.ppf(0.965, tasks - 1)
     wanted = stats.nct.sf(critical, tasks - 1, effect * tasks**0.5 / 0.3)
     assert estimates.paired_power(-effect, 0.3, tasks, 0.035) == pytest.approx(wanted, abs=1e-6)
+
+
+def test_so_few_tasks_that_no_sign_flip_rejects_find_nothing() -> None:
+    assert estimates.paired_power(0.9, 0.1, 5) == 0
+    assert estimates.paired_power(0.9, 0.1, 6) > 0.99
+    assert estimates.minimal_detectable_effect(0.05, 5) is None
+    assert estimates.minimal_detectable_effect(0.05, 6) is not None
+    assert estimates.tasks_needed(0.9, 0.1) == 6
 
 
 def test_power_at_the_minimal_detectable_effect_is_what_was_asked() -> None:
