@@ -56,6 +56,7 @@ class _Project(NamedTuple):
     """A project as it was written, with the size of what its questions are about."""
 
     id: str
+    commit: str
     language: Language
     files: list[str]
     """Paths in the repository."""
@@ -70,6 +71,8 @@ class _Deriver:
     ) -> None:
         self.repository, self.domain, self.choice = repository, domain, choice
         self.folder, self.watch = folder, watch
+        self.projects: dict[str, str] = {}
+        """Commit -> its project."""
         self.numbers: Counter[str] = Counter()
 
     def run(self) -> Report:
@@ -147,18 +150,13 @@ class _Deriver:
         return True
 
     def _project(self, language: Language, tree: Tree, files: list[str], contents: list[bytes]) -> _Project:
-        """Write a tree as a project; its questions are about `files`."""
-        lines = sum(text.count(b"\n") for text in contents)
-        complexity = scenarios.complexity(lines)
-        self.numbers[language.name] += 1
-        project_id = f"{language.name}_{self.domain}_{complexity}_{self.numbers[language.name]:03d}"
-        facts = {
-            "specification": {"unique_id": project_id, "name": self.repository.name, "language": language.name},
-            "commit": tree.commit,
-        }
-        self.folder.add_project(project_id, self.repository.name, self.repository, tree, facts)
+        """Write a tree as a project, once for all languages; the questions in this one are about `files`."""
+        if tree.commit not in self.projects:
+            project_id = self.projects[tree.commit] = f"{self.domain}_{len(self.projects) + 1:03d}"
+            facts = {"specification": {"unique_id": project_id, "name": self.repository.name}, "commit": tree.commit}
+            self.folder.add_project(project_id, self.repository.name, self.repository, tree, facts)
         characters = sum(len(text.decode("utf-8", "replace")) for text in contents)
-        return _Project(project_id, language, files, characters)
+        return _Project(self.projects[tree.commit], tree.commit, language, files, characters)
 
     def _ask(
         self,
@@ -210,7 +208,7 @@ class _Deriver:
             "metadata": {
                 "context_length": project.characters,
                 "files_count": len(project.files),
-                "commit": report.commit,
+                "commit": project.commit,
             },
             "derived": {
                 "kind": finding.kind,

@@ -18,8 +18,6 @@ MARK = "derived.json"
 """This file identifies a folder as written by this program."""
 SOURCE = "derived"
 """The organisation that the tasks are registered under."""
-# Fewest lines of code for each complexity.
-_COMPLEXITIES = ((200_000, "expert"), (50_000, "hard"), (10_000, "medium"), (0, "easy"))
 
 
 class Folder:
@@ -95,8 +93,3 @@ def check_place(output_dir: Path, repositories: Iterable[str]) -> None:
 def plain_name(text: str) -> str:
     """Turn text into a name for ids: lower-case letters, digits and single `_`."""
     return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:60].strip("_") or "repository"
-
-
-def complexity(lines: int) -> str:
-    """Return the complexity of a code base with this many lines."""
-    return next(name for least, name in _COMPLEXITIES if lines >= least)

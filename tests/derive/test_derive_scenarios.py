@@ -55,6 +55,23 @@ def test_users_in_any_number_of_steps_are_asked_for_with_their_exact_answer(
     assert "place_order" not in asked["task_prompt"]
 
 
+def test_questions_in_two_languages_share_a_project(tmp_path: Path, script: Script) -> None:
+    go = {"go.mod": "module shop\n", "sum/sum.go": "package sum\n\nfunc AddPrices() {}\n"}
+    go["pad/pad.go"] = "package pad\n" + "".join(f"\nfunc Pad{number:03}() {{}}\n" for number in range(100))
+    for name in "abcd":
+        upper = name.upper()
+        go[f"{name}/x.go"] = f'package {name}\n\nimport "shop/sum"\n\nfunc Use{upper}Sum() {{ sum.AddPrices() }}\n'
+        go[f"use{name}/x.go"] = (
+            f'package x\n\nimport "shop/{name}"\n\nfunc Call{upper}() {{ {name}.Use{upper}Sum() }}\n'
+        )
+    commit(tmp_path / "shop", CHAIN | PADDING | go)
+    script("derive_scenarios.py", tmp_path / "shop", "--output_dir", tmp_path / "data")
+    asked = scenarios(tmp_path / "data")
+    assert {one["language"] for one in asked} == {"go", "python"}
+    assert {one["project_id"] for one in asked} == {"shop_001"}
+    assert [path.name for path in (tmp_path / "data/generated").iterdir()] == ["shop_001"]
+
+
 def test_extract_select_generate_and_smoke_test_take_them_as_they_are(
     shop: Path, tmp_path: Path, script: Script
 ) -> None:
@@ -70,8 +87,8 @@ def test_extract_select_generate_and_smoke_test_take_them_as_they_are(
     done = script("run_adapter.py", *made, "--mirror_repos", tmp_path / "repos")
     assert (done.returncode, done.stderr.count("not written")) == (0, 0)
     assert script("smoke_test.py", "--local", tasks).returncode == 0
-    assert {TaskFolder.read(task).toml.metadata.repository for task in tasks.glob("python_*")} == {"shop"}
-    for task in tasks.glob("python_*"):
+    assert {TaskFolder.read(task).toml.metadata.repository for task in tasks.glob("shop_*")} == {"shop"}
+    for task in tasks.glob("shop_*"):
         seen = b"\0".join(
             content for name, content in tree(task).items() if not name.startswith(("tests/", "solution/"))
         )

@@ -114,4 +114,4 @@ def test_twelve_repositories_give_enough_hard_questions(tmp_path: Path, script: 
     ]  # fmt: skip
     assert len(hard) >= BOUND
     assert len({(one["id"].rpartition("_code_")[0], one["title"]) for one in hard}) == len(hard)
-    assert len({one["id"].partition("_")[0] for one in hard}) >= LANGUAGES
+    assert len({one["language"] for one in hard}) >= LANGUAGES
