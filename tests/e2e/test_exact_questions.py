@@ -18,6 +18,7 @@ import pytest
 from locobench.derive.kinds import KINDS
 from tests.conftest import REPOSITORY, Script
 from tests.derive.repositories import commit
+from tests.e2e.resolvers.changed import changed_functions, children
 from tests.e2e.resolvers.check import REPOSITORIES, check, check_together
 from tests.e2e.resolvers.facts import MODULES, tool
 
@@ -95,6 +96,18 @@ def test_this_repository_agrees_too(tmp_path: Path) -> None:
     subprocess.run(["git", "clone", "-q", REPOSITORY, tmp_path / "own"], check=True)
     for score in check(tmp_path / "own", "python", most=3).values():
         assert not score.differences
+
+
+def test_keys_from_the_history_are_what_pythons_parser_says_changed(tmp_path: Path, script: Script) -> None:
+    click = unpacked("click", tmp_path)
+    few = ("--history", 60, "--max_questions", 0, "--output_dir", tmp_path / "data", "--quiet")
+    script("derive_scenarios.py", click, *few)
+    asked = [json.loads(path.read_bytes()) for path in (tmp_path / "data/output/scenarios").iterdir()]
+    after = children(click)
+    assert len(asked) >= 20
+    for one in asked:
+        key = set(one["ground_truth"]["items"])
+        assert any(changed_functions(click, commit) == key for commit in after[one["metadata"]["commit"]]), one["id"]
 
 
 BOUND, LANGUAGES = 150, 8
