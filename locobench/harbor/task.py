@@ -23,6 +23,8 @@ from locobench.shared.validation import Whole
 TASK_FILE = "task.toml"
 CONTROL_GROUP = "control_group"
 """Name of the grouping: `yes` marks tasks that a single grep nearly answers, so that a search tool can hardly help."""
+HISTORY = "history"
+"""Tier of tasks that ask which functions a commit changed, at its parent."""
 
 # What Harbor packs (harbor.publisher.packager), and what it leaves out if the task has no .gitignore.
 _SINGLE_FILES = (TASK_FILE, "instruction.md", "README.md", "trajectory.json")
@@ -42,8 +44,8 @@ class DerivedSection(HarborFile):
 
     @property
     def is_history(self) -> bool:
-        """Whether it asks which functions a commit changed, at its parent."""
-        return self.tier == "history"
+        """Whether later code of its repository holds its answer."""
+        return self.tier == HISTORY
 
     @property
     def groups(self) -> dict[str, str]:

@@ -1,9 +1,11 @@
-"""The control group: tasks that one grep nearly answers, and what `compare` says of them."""
+"""Groups of derived tasks: the control group, the history, and what `compare` says of them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from harness.models import EvalResult
 from locobench.harbor.task import TaskFolder
@@ -50,3 +52,20 @@ def test_a_task_folder_tells_its_groups(tmp_path: Path) -> None:
     derived = TaskFolder.read(tmp_path).toml.metadata.derived
     assert derived is not None
     assert derived.groups == {"kind": "subtypes", "tier": "syntax", "control_group": "no"}
+
+
+@pytest.mark.parametrize(
+    ("after", "server", "expected"),
+    [(1.0, True, 1), (1.0, False, 0), (0.8, True, 0), (0.2, True, 0)],
+    ids=["a rise behind a server", "a rise without one", "no change", "a fall"],
+)
+def test_a_server_may_give_answers_from_the_history_away(after: float, server: bool, expected: int) -> None:
+    def history(score: float, **trace: Any) -> list[EvalResult]:
+        return [run(f"h{n}", score=score, groups={"tier": "history"}, **trace) for n in range(8)]
+
+    offered = {"trace": {"offered": {"servers": {"search": "connected"} if server else {}}}}
+    found = compare(history(0.8), history(after, **offered), metric="score").warnings
+    assert (
+        sum(line.startswith("Questions from the history gained +20.0 points over 8 tasks") for line in found)
+        == expected
+    )

@@ -7,7 +7,7 @@ from statistics import fmean
 
 import scipy
 
-from locobench.harbor.task import CONTROL_GROUP
+from locobench.harbor.task import CONTROL_GROUP, HISTORY
 from locobench.shared.claim import REPOSITORIES_FOR_ALL
 from measure.compare.decision import clusters_of, per_task
 from measure.compare.doubts.confounds import confounds
@@ -24,7 +24,7 @@ broken rather than weak ..."""
 ZEROS_P = 0.01
 """... if chance explains neither at this level, after Holm's correction."""
 MOVED_P = 0.05
-"""Two-sided p-value at which a control group has moved, since it should move in neither direction."""
+"""Two-sided p-value at which a group of tasks has moved."""
 MOSTLY_BETWEEN = 0.2
 """Share of scores between 0 and 1 from which an arm is plainly not scored by passes."""
 UNLIKE_P = 0.01
@@ -49,6 +49,7 @@ def find_warnings(comparison: Comparison, arms: Arms, treatment: Sequence[str]) 
         *no_way_to_the_code(arms),
         *confounds(arms),
         *_control_group(units),
+        *_later_code(units, arms),
         *_unlike_repositories(units),
         *_unequal_trials(comparison),
         *_unmatched(comparison),
@@ -169,12 +170,9 @@ def _unmatched(comparison: Comparison) -> Iterator[str]:
 
 def _control_group(units: Sequence[UnitComparison]) -> Iterator[str]:
     """Say whether the control group moved: tasks that one grep nearly answers should score alike in both arms."""
-    control = [unit for unit in units if unit.groups.get(CONTROL_GROUP) == "yes"]
-    differences, _ = per_task(control, clusters_of(control))
-    if not differences:
+    if (group := _of_group(units, CONTROL_GROUP, "yes")) is None:
         return
-    p = sign_flip_test(differences).p.two_sided
-    told = f"{points(fmean(differences))} over {counted(len(differences), 'task')} (p = {p_text(p)})"
+    _, p, told = group
     if p <= MOVED_P:
         yield (
             f"The control group moved: {told}. One grep nearly answers these tasks, so something other than search "
@@ -182,3 +180,25 @@ def _control_group(units: Sequence[UnitComparison]) -> Iterator[str]:
         )
     else:
         yield f"The control group, which one grep nearly answers, did not move: {told}."
+
+
+def _later_code(units: Sequence[UnitComparison], arms: Arms) -> Iterator[str]:
+    """Yield a sentence if B has a server and gains on questions whose answer a repository's later code holds."""
+    if (group := _of_group(units, "tier", HISTORY)) is None:
+        return
+    gained, p, told = group
+    if gained > 0 and p <= MOVED_P and any(run.trace.offered.servers for run in arms[1][1]):
+        yield (
+            f"Questions from the history gained {told}. A server that indexes later code of their repository gives "
+            "them away: index each project alone, or leave these tasks out."
+        )
+
+
+def _of_group(units: Sequence[UnitComparison], name: str, value: str) -> tuple[float, float, str] | None:
+    """Return a group's mean difference, its two-sided p-value, and both in words; None if it has no task."""
+    own = [unit for unit in units if unit.groups.get(name) == value]
+    differences, _ = per_task(own, clusters_of(own))
+    if not differences:
+        return None
+    mean, p = fmean(differences), sign_flip_test(differences).p.two_sided
+    return mean, p, f"{points(mean)} over {counted(len(differences), 'task')} (p = {p_text(p)})"
