@@ -58,14 +58,22 @@ def load_table(path: Path, scale: RewardScale = BY_NAME) -> dict[str, list[EvalR
     """
     arms: dict[str, list[EvalResult]] = defaultdict(list)
     seen: Counter[tuple[str, ...]] = Counter()
+    runs: dict[tuple[str, ...], int] = {}
     written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     where = f"{path}: row 1"
     try:
         for number, cells, comma in _rows(path):
             where = f"{path}: row {number}"
             seen[tuple(cells.values())] += 1
-            row = _row(cells, path.stem, scale)
-            arms[row.arm].append(_result(row, _reward(where, row.reward, scale, comma), f"{path}:{number}", written))
+            row, column = _row(cells, path.stem, scale)
+            first = runs.setdefault((row.arm, row.config, row.model, row.task, row.run), number)
+            if row.run and first != number:
+                raise InputError(
+                    f"{where} is run {row.run} of {row.task} again, after row {first}; remove one of them, "
+                    "or number a task's runs 1, 2, 3 in column run"
+                )
+            reward = _reward(f"{where}, column {column}", row.reward, scale, comma)
+            arms[row.arm].append(_result(row, reward, f"{path}:{number}", written))
     except csv.Error as error:
         raise InputError(f"{path}: not a table ({error})") from error
     except ValidationError as error:
@@ -102,16 +110,18 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str], bool]]:
         yield number, dict(zip(header, values, strict=False)), delimiter == ";"
 
 
-def _row(cells: dict[str, str], arm: str, scale: RewardScale) -> Row:
-    """Read a row by the names of its columns; the reward is under the scale's key if there is such a column."""
+def _row(cells: dict[str, str], arm: str, scale: RewardScale) -> tuple[Row, str]:
+    """Read a row by the names of its columns, and name the reward's: the scale's key if there is such a column."""
     columns = {name.lower(): name for name in cells}
     aliases = ALIASES | {"reward": (scale.key.lower(), *ALIASES["reward"])}
-    fields = {"arm": arm}
+    fields, reward = {"arm": arm}, "reward"
     for field in Row.model_fields:
         found = next((name for name in aliases.get(field, (field,)) if name in columns), None)
         if found and field != "groups":
-            fields[field] = cells.pop(columns.pop(found))
-    return Row.model_validate({**fields, "groups": cells})
+            name = columns.pop(found)
+            fields[field] = cells.pop(name)
+            reward = name if field == "reward" else reward
+    return Row.model_validate({**fields, "groups": cells}), reward
 
 
 def _reward(where: str, text: str, scale: RewardScale, comma: bool) -> float | None:
@@ -124,12 +134,12 @@ def _reward(where: str, text: str, scale: RewardScale, comma: bool) -> float | N
     try:
         reward = float(text.replace(",", ".") if comma else text)
     except ValueError:
-        told = "is empty" if not text else f"is {text!r}"
-        raise InputError(
-            f"{where}, column reward {told}; write a number, pass or fail, or lost for a run that says nothing"
-        ) from None
+        reward = math.nan
+    if math.isnan(reward):
+        told = f"is {text!r}" if text else "is empty"
+        raise InputError(f"{where} {told}; write a number, pass or fail, or lost for a run that says nothing")
     if not scale.low <= reward <= scale.high:
-        raise RewardError(f"{where}, column reward is {reward:g}, not between {scale.low:g} and {scale.high:g}")
+        raise RewardError(f"{where} is {reward:g}, not between {scale.low:g} and {scale.high:g}")
     return scale.scaled(reward)
 
 
