@@ -1,4 +1,4 @@
-"""Reads a plain table as results. It has a line per run: task, arm and reward."""
+"""Reads a plain table as results. It has a line per run: task, arm and reward, and what the run took."""
 
 from __future__ import annotations
 
@@ -8,27 +8,39 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from locobench.harbor.trial import BY_NAME, RewardError, RewardScale
 from locobench.shared.errors import InputError
 from locobench.shared.files import read_text
-from locobench.shared.validation import first_problem
-from measure.records import PASS_SCORE, ErrorKind, EvalResult, ExecutionTrace, GradeResult, Outcome
+from locobench.shared.validation import Whole, first_problem
+from measure.records import PASS_SCORE, ErrorKind, EvalResult, ExecutionTrace, GradeResult, Outcome, TokenUsage
 from measure.results.files import with_run_indices
 
 ALIASES = {
     "task": ("task", "task_id", "instance_id", "task_name"),
     "arm": ("arm", "variant", "condition", "treatment"),
     "reward": ("reward", "score", "resolved", "passed", "success", "correct"),
+    "cost_usd": ("cost_usd", "cost"),
+    "seconds": ("seconds", "duration_seconds"),
+    "tokens": ("tokens", "total_tokens"),
+    "turns": ("turns", "num_turns"),
 }
 """Names of the columns in tables of other harnesses, the preferred one first; in any case."""
+DECIMALS = ("reward", "cost_usd", "seconds")
 
 PASSED = {"true", "pass", "passed", "yes", "resolved", "success", "1", "1.0"}
 FAILED = {"false", "fail", "failed", "no", "unresolved", "failure", "0", "0.0"}
 LOST = {"lost", "error", "n/a"}
 """Words for a reward; a lost run counts in no rate."""
+
+
+_UNLESS_EMPTY = BeforeValidator(lambda text: text or None)
+Amount = Annotated[Annotated[float, Field(ge=0, allow_inf_nan=False)] | None, _UNLESS_EMPTY]
+Count = Annotated[Annotated[Whole, Field(ge=0)] | None, _UNLESS_EMPTY]
+"""What a run took; None for an empty cell."""
 
 
 class Row(BaseModel):
@@ -45,6 +57,11 @@ class Row(BaseModel):
     category: str = ""
     difficulty: str = ""
     language: str = ""
+    cost_usd: Amount = None
+    seconds: Amount = None
+    tokens: Count = None
+    """Those of the cache included."""
+    turns: Count = None
     groups: dict[str, str] = {}
     """Every other column."""
 
@@ -65,14 +82,14 @@ def load_table(path: Path, scale: RewardScale = BY_NAME) -> dict[str, list[EvalR
         for number, cells, comma in _rows(path):
             where = f"{path}: row {number}"
             seen[tuple(cells.values())] += 1
-            row, column = _row(cells, path.stem, scale)
+            row, column = _row(cells, path.stem, scale, comma)
             first = runs.setdefault((row.arm, row.config, row.model, row.task, row.run), number)
             if row.run and first != number:
                 raise InputError(
                     f"{where} is run {row.run} of {row.task} again, after row {first}; remove one of them, "
                     "or number a task's runs 1, 2, 3 in column run"
                 )
-            reward = _reward(f"{where}, column {column}", row.reward, scale, comma)
+            reward = _reward(f"{where}, column {column}", row.reward, scale)
             arms[row.arm].append(_result(row, reward, f"{path}:{number}", written))
     except csv.Error as error:
         raise InputError(f"{path}: not a table ({error})") from error
@@ -110,7 +127,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str], bool]]:
         yield number, dict(zip(header, values, strict=False)), delimiter == ";"
 
 
-def _row(cells: dict[str, str], arm: str, scale: RewardScale) -> tuple[Row, str]:
+def _row(cells: dict[str, str], arm: str, scale: RewardScale, comma: bool) -> tuple[Row, str]:
     """Read a row by the names of its columns, and name the reward's: the scale's key if there is such a column."""
     columns = {name.lower(): name for name in cells}
     aliases = ALIASES | {"reward": (scale.key.lower(), *ALIASES["reward"])}
@@ -119,12 +136,13 @@ def _row(cells: dict[str, str], arm: str, scale: RewardScale) -> tuple[Row, str]
         found = next((name for name in aliases.get(field, (field,)) if name in columns), None)
         if found and field != "groups":
             name = columns.pop(found)
-            fields[field] = cells.pop(name)
+            text = cells.pop(name)
+            fields[field] = text.replace(",", ".") if comma and field in DECIMALS else text
             reward = name if field == "reward" else reward
     return Row.model_validate({**fields, "groups": cells}), reward
 
 
-def _reward(where: str, text: str, scale: RewardScale, comma: bool) -> float | None:
+def _reward(where: str, text: str, scale: RewardScale) -> float | None:
     """Return the reward in a cell, 0 to 1, or None for a lost run."""
     word = text.lower()
     if word in LOST:
@@ -132,7 +150,7 @@ def _reward(where: str, text: str, scale: RewardScale, comma: bool) -> float | N
     if word in PASSED | FAILED and (scale.low, scale.high) == (0.0, 1.0):
         return float(word in PASSED)
     try:
-        reward = float(text.replace(",", ".") if comma else text)
+        reward = float(text)
     except ValueError:
         reward = math.nan
     if math.isnan(reward):
@@ -145,7 +163,10 @@ def _reward(where: str, text: str, scale: RewardScale, comma: bool) -> float | N
 
 def _result(row: Row, reward: float | None, source: str, written: datetime) -> EvalResult:
     passed = reward is not None and reward >= PASS_SCORE
-    trace = ExecutionTrace(usage=None, duration_seconds=None, num_turns=None, has_transcript=False)
+    usage = None if row.tokens is None else TokenUsage(input_tokens=row.tokens)
+    trace = ExecutionTrace(
+        usage=usage, duration_seconds=row.seconds, num_turns=row.turns, cost_usd=row.cost_usd, has_transcript=False
+    )
     if reward is None:
         lost = {"outcome": Outcome.INFRA_ERROR, "error_kind": ErrorKind.GRADING, "error": "lost, by the table"}
         trace = trace.model_copy(update={**lost, "is_error": True})

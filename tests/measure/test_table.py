@@ -51,6 +51,23 @@ def test_a_line_a_run_names_its_arm(tmp_path: Path) -> None:
     ]
 
 
+def test_a_line_may_say_what_the_run_took(tmp_path: Path) -> None:
+    text = "task;arm;reward;Cost;seconds;tokens;num_turns\nt1;a;1;0,25;60,5;1200;7\nt1;b;1;;;;\n"
+    arms = load_table(table(tmp_path, text))
+    assert [
+        (run.cost_usd, run.trace.duration_seconds, run.tokens, run.trace.num_turns, run.groups)
+        for (run,) in arms.values()
+    ] == [(0.25, 60.5, 1200, 7, {}), (None, None, None, None, {})]
+
+
+def test_what_runs_took_is_compared(tmp_path: Path) -> None:
+    rows = [f"t{task},{arm},1,{cost * (1 + task / 10)}" for arm, cost in (("a", 1.0), ("b", 0.5)) for task in range(12)]
+    arms = load_table(table(tmp_path, "\n".join(["task,arm,reward,cost_usd", *rows])))
+    (cost,) = compare(*arms.values()).costs
+    assert cost.name == "cost"
+    assert cost.difference == pytest.approx(-0.5)
+
+
 def test_configs_of_a_published_table_are_pooled_and_kept_as_groups(tmp_path: Path) -> None:
     a, b = load_table(table(tmp_path, PUBLISHED)).values()
     comparison = compare(a, b)
@@ -104,6 +121,8 @@ def test_runs_that_are_numbered_may_have_the_same_reward(tmp_path: Path) -> None
         ("task,arm,reward\nt1,a,nan\n", "row 2, column reward is 'nan'; write a number"),
         ("task,arm,reward\nt1,a,inf\n", "row 2, column reward is inf, not between 0 and 1"),
         ("Task,Score\nt1,55\n", "row 2, column Score is 55, not between 0 and 1"),
+        ("task,arm,reward,cost\nt1,a,1,$0.2\n", "row 2, column cost_usd: Input should be a valid number"),
+        ("task,arm,reward,tokens\nt1,a,1,-3\n", "row 2, column tokens: Input should be greater than or equal to 0"),
         ("task,run,reward\nt1,1,1\nt1,2,1\nt1,1,0\n", "row 4 is run 1 of t1 again, after row 2; remove one of them"),
         ("task,arm,reward\nt1,a,55\n", "row 2, column reward is 55, not between 0 and 1"),
         ("task,arm,reward\n,a,1\n", "row 2, column task: String should have at least 1 character"),
