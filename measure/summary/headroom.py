@@ -69,7 +69,7 @@ def pilot_headroom(results: Sequence[EvalResult]) -> PilotHeadroom:
     """Work out what tasks can show from runs of one arm; InputError if there are several, or nothing was measured."""
     if len(arms := by_arm(results)) > 1:
         names = ", ".join(" | ".join(arm) for arm in arms)
-        raise InputError(f"holds {len(arms)} arms ({names}), and a pilot has one; name its job alone")
+        raise InputError(f"holds {len(arms)} arms ({names}), and a pilot has one; name its job, or a table of its runs")
     metric = resolve_metric("auto", results)
     whole = level_of(results, metric)
     if whole is None:
