@@ -36,8 +36,7 @@ FAILED = {"false", "fail", "failed", "no", "unresolved", "failure", "0", "0.0"}
 LOST = {"lost", "error", "n/a"}
 """Words for a reward; a lost run counts in no rate."""
 
-
-_UNLESS_EMPTY = BeforeValidator(lambda text: text or None)
+_UNLESS_EMPTY = BeforeValidator(lambda text: text.strip() or None)
 Amount = Annotated[Annotated[float, Field(ge=0, allow_inf_nan=False)] | None, _UNLESS_EMPTY]
 Count = Annotated[Annotated[Whole, Field(ge=0)] | None, _UNLESS_EMPTY]
 """What a run took; None for an empty cell."""

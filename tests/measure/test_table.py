@@ -52,7 +52,7 @@ def test_a_line_a_run_names_its_arm(tmp_path: Path) -> None:
 
 
 def test_a_line_may_say_what_the_run_took(tmp_path: Path) -> None:
-    text = "task;arm;reward;Cost;seconds;tokens;num_turns\nt1;a;1;0,25;60,5;1200;7\nt1;b;1;;;;\n"
+    text = "task;arm;reward;Cost;seconds;tokens;num_turns\nt1;a;1; 0,25;60,5;1200;7\nt1;b;1; ;;;\n"
     arms = load_table(table(tmp_path, text))
     assert [
         (run.cost_usd, run.trace.duration_seconds, run.tokens, run.trace.num_turns, run.groups)
