@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fnmatch
 import difflib
 import hashlib
 import os
@@ -124,8 +125,14 @@ def _entries(root: Path, patterns: list[str] | None, *, whole: bool = False) -> 
 
 def regex(glob: str) -> str:
     """Return the regular expression of a glob over whole paths, in which ** matches any number of folders."""
-    text = re.escape(glob).replace(r"\*\*/", "(?:.*/)?").replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
-    return text.replace(r"\?", "[^/]").replace(r"\[", "[").replace(r"\]", "]")
+    parts = re.split(r"(\[!?\]?[^]]*\])", glob)
+    for at, text in enumerate(parts):
+        if at % 2:  # [a-c], [!a]
+            parts[at] = fnmatch.translate(text)[len("(?s:") : -len(r")\Z")]
+        else:
+            text = re.escape(text).replace(r"\*\*/", "(?:.*/)?").replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
+            parts[at] = text.replace(r"\?", "[^/]")
+    return "".join(parts)
 
 
 def _entry(folder: int, name: str, *, whole: bool) -> Entry:

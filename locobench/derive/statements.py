@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_FIRST = re.compile(rb"^[^\s)\]}]", re.MULTILINE)
+_FIRST = re.compile(rb"[^\s)\]}]")
 _NAMED = re.compile(rb"(?:export\s+)?(?:default\b|(?:const|let|var|static|final|val)\s|[\w.$]+\s*(?::[^=\n]+)?=[^=])")
 _STRING = re.compile(rb"\s*:?[^=\"'`(]*=\s*[rbuRBU]{0,2}([\"'`])(?:(?!\1)[^\\\n]|\\.)*\1(?:\s*as\s+const)?\s*;?\s*")
 
@@ -14,8 +14,10 @@ def gives_a_name(text: bytes, offset: int) -> bool:
 
     It begins in the last line at or before the offset that is not indented and closes nothing.
     """
-    starts = [match.start() for match in _FIRST.finditer(text, 0, offset + 1)]
-    return bool(starts) and _NAMED.match(text, starts[-1]) is not None
+    start = text.rfind(b"\n", 0, offset) + 1
+    while start and not _FIRST.match(text, start):
+        start = text.rfind(b"\n", 0, start - 1) + 1
+    return _NAMED.match(text, start) is not None
 
 
 def is_string(rest: bytes) -> bool:

@@ -54,7 +54,8 @@ class OneLineErrors(click.Command):
         try:
             with self.make_context(name, list(sys.argv[1:] if args is None else args), **extra) as context:
                 code = self.invoke(context) or DONE
-            sys.stdout.flush()
+            if sys.stdout:  # None where it was closed before the start
+                sys.stdout.flush()
         except click.exceptions.Exit as ended:
             code = ended.exit_code
         except click.exceptions.NoArgsIsHelpError as error:
@@ -65,7 +66,7 @@ class OneLineErrors(click.Command):
             code = _last_words(WRONG_USE, *(f"{prefix}: {problem}" for problem in error.args))
         except ModuleNotFoundError as error:
             code = _last_words(WRONG_USE, f"{prefix}: {explain_missing(error)}")
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, click.Abort):
             code = _last_words(INTERRUPTED, f"{prefix}: {self.when_interrupted}")
         except BrokenPipeError:
             code = _nothing_more_to_print(CLOSED_PIPE)
@@ -127,7 +128,7 @@ def _last_words(code: int, *messages: str) -> int:
 
 def _nothing_more_to_print(code: int) -> int:
     """Discard buffered output, which Python would otherwise complain about on exit, and return the code."""
-    for stream in (sys.stdout, sys.stderr):
+    for stream in filter(None, (sys.stdout, sys.stderr)):
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     return code

@@ -30,7 +30,7 @@ class ReportConsole(Console):
 def report_console() -> Console:
     """Return a console for standard output, PIPE_WIDTH wide without a terminal; COLUMNS overrides both widths."""
     console = ReportConsole()
-    if not console.is_terminal and "COLUMNS" not in os.environ:
+    if not console.is_terminal and not os.environ.get("COLUMNS", "").strip("0"):
         console.width = PIPE_WIDTH
     return console
 

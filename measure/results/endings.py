@@ -54,7 +54,7 @@ _ENDINGS: dict[tuple[Outcome, ErrorKind], str] = {
 EXCEPTIONS = {name: ending for ending, names in _ENDINGS.items() for name in names.split()}
 """What an exception says about the agent; one that is not listed is an infrastructure error."""
 
-KILLED = re.compile(r"\b(?:exit(?:ed)?(?: with)?(?: code| status)?:?|rc=?) ?\(?137\b|OOMKilled|oom-kill|Killed\b")
+KILLED = re.compile(r"\b(?:(?:exit(?:ed)?(?: with)?(?: code| status)?:?|rc=?) ?\(?137\b|OOMKilled\b|oom-kill|Killed\b)")
 """In an exception's message: something outside the agent ended its process (128 + SIGKILL)."""
 OWN_LIMIT = re.compile(
     r"max(?:imum)?[ _]turns|turn limit|token limit|context[ _](?:window|length)|too long|content.(?:filter|policy)"
@@ -148,7 +148,10 @@ def _of_exception(trial: TrialRecord, exception: ExceptionInfo, reward: float | 
     outcome, kind = EXCEPTIONS.get(name, (Outcome.INFRA_ERROR, ErrorKind.API_ERROR))
     if exception.user_lets_reward_count and reward is not None:
         return Ending(*(STOPPED if not outcome.measured else (outcome, kind)), error)
-    if kind in (ErrorKind.AGENT_STOPPED, ErrorKind.API_ERROR) and KILLED.search(message):
+    told = message
+    if message.startswith("Command failed (exit "):  # the command follows, which holds the question
+        told = message.partition(":")[0] + message.rpartition("stderr:")[2]
+    if kind in (ErrorKind.AGENT_STOPPED, ErrorKind.API_ERROR) and KILLED.search(told):
         return Ending(Outcome.INFRA_ERROR, ErrorKind.KILLED, error)
     no_trace = name == "NonZeroAgentExitCodeError" and reward is None
     if outcome.measured and (exception.reward_counts is False or no_trace):

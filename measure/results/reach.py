@@ -15,6 +15,7 @@ from measure.records import Reach, ToolCall
 
 MENTION = re.compile(r"[\w@+.~-]+(?:[/\\][\w@+.~-]+)*")
 """A path, or the name of a file, in the text of a tool call."""
+_ESCAPED = re.compile(r"\\([\\nrt])")
 
 WORKING_FOLDER, ANSWER = "/app/project/", "/app/solution.md"
 """Where a task's container has the code, and where the agent writes its answer."""
@@ -39,7 +40,9 @@ class Files:
         Servers put a repository's name before a path; `core/parser.py` is such an ending.
         """
         found = set()
-        for mention in set(MENTION.findall(text.replace(WORKING_FOLDER, ""))):
+        # In JSON, the letter of a line end would begin the next path.
+        plain = _ESCAPED.sub(lambda match: "\\" if match[1] == "\\" else " ", text) if "\\" in text else ""
+        for mention in set(MENTION.findall(f"{text}\n{plain}".replace(WORKING_FOLDER, ""))):
             path = mention.replace("\\", "/").removeprefix("./").rstrip(".").lstrip("/")
             parts = path.split("/")
             whole = next((end for n in range(len(parts)) if (end := "/".join(parts[n:])) in self._whole), "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import posixpath
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,6 +23,8 @@ LARGEST_SOURCE = 600_000
 MISSING = -1
 """The size of a file whose content is not in the repository: a partial clone, or a damaged one."""
 
+_MEMBER = re.compile(r"(.+?)@([0-9a-f]{40,64})(?: |$)")
+"""A repository of several, and its commit."""
 _LINK, _SUBMODULE, _PROGRAM = "120000", "160000", "100755"
 
 
@@ -202,8 +205,7 @@ class Family(Repository):
         """List the files of all commits."""
         blobs: list[Blob] = []
         submodules: list[str] = []
-        for one in commit.split():
-            name, _, own = one.rpartition("@")
+        for name, own in _MEMBER.findall(commit):
             tree = self.members[name].tree(own)
             blobs += [blob._replace(path=f"{name}/{blob.path}") for blob in tree.blobs]
             submodules += [f"{name}/{path}" for path in tree.submodules]
