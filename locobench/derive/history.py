@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import islice
 from typing import IO, NamedTuple
 
+from tree_sitter import Node
+
 from locobench.derive.code.build import build
 from locobench.derive.code.index import Index
 from locobench.derive.code.languages import Language
 from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL
-from locobench.derive.code.scope import Source
+from locobench.derive.code.scope import Source, why_left_out, why_not_read
 from locobench.derive.code.tree import LARGEST_SOURCE, Blob, Repository
 from locobench.derive.finding import f1
 from locobench.derive.kinds import MOST_ITEMS
@@ -31,8 +33,10 @@ FEWEST_CHANGED = 2
 """Fewest changed functions in an answer: a single one can be guessed."""
 
 _END = b"\0"
-"""What follows the last line of a file."""
+"""What stands before the first line of a file, and behind the last."""
 _FOLLOWING = re.compile(rb"\s*.*")
+_MODIFIERS = re.compile(rb"[\w \t]*")
+_DECORATOR = re.compile(rb"[ \t]*(?:@|#\[)")
 # Lines of comment, and strings that are statements.
 _COMMENT = re.compile(r"""^[ \t]*(?:(?://|/\*|\*[ /]|\*$|\#[ ]|\#$).*|[rRuU]?(\"{3}|'{3})(?s:.*?)\1)""", re.MULTILINE)
 
@@ -81,6 +85,7 @@ class History:
 
     def __post_init__(self) -> None:
         self._index = lru_cache(REMEMBERED)(partial(_index, self.language))
+        self._root = lru_cache(2)(partial(_root, self.language))
 
     def changes(self, commit: str, most: int) -> Iterator[Change]:
         """Yield at most `most` changes that are suitable for a question."""
@@ -140,7 +145,11 @@ class History:
         if any(status[0] in "DT" for status, *_ in logged.changed):
             return "renames or removes files"
         language = self.language
-        code = [one for one in logged.changed if one[1].endswith(language.suffixes) and not language.is_test(one[1])]
+        code = [
+            one
+            for one in logged.changed
+            if one[1].endswith(language.suffixes) and not why_left_out(Blob(one[1], one[2], 0, ""), language)
+        ]
         edited = [(path, ids) for status, path, *ids in code if status == "M"]
         if not 1 <= len(code) <= MOST_FILES or not edited:
             return "too few or too many source files"
@@ -151,22 +160,28 @@ class History:
         sources = [(blob.path, text) for blob, text in contents if text is not None]
         if len(sources) < len(contents):
             return "in files whose content is not in the clone"
+        if any(why_not_read(path, text, self.language) for path, text in sources):
+            return "in files that questions leave out"
         old, new = sources[: len(sources) // 2], sources[len(sources) // 2 :]
         before = self._indexes(old)
         # Most commits touch too few functions, which shows before the new files are parsed.
-        content = {path: text + _END for path, text in new}
+        content = {path: _END + text + _END for path, text in new}
         touched = {
             item: parts
             for item, parts in _functions(before).items()
-            if any(text + after not in content[item[0]] for text, after in parts)
+            if any(part.around not in content[item[0]] for part in parts)
         }
         if len(before) == len(old) and len(touched) < FEWEST_CHANGED:
             return "too few or too many functions"
         after = self._indexes(new)
         if len(before) < len(old) or len(after) < len(new):
             return "in files that cannot be parsed"
-        then = _functions(after)
-        edits = {item: lines for item, parts in touched.items() if (lines := _changed(parts, then.get(item, [])))}
+        then, texts = _functions(after), (dict(old), dict(new))
+        edits = {
+            item: _lines(parts, now)
+            for item, parts in touched.items()
+            if self._tokens(item[0], texts[0], parts) != self._tokens(item[0], texts[1], now := then.get(item, []))
+        }
         if not FEWEST_CHANGED <= len(edits) <= MOST_ITEMS:
             return "too few or too many functions"
         if any(names_part(edit.message, part) for path, name in edits for part in (*name.split("."), _stem(path))):
@@ -176,6 +191,9 @@ class History:
         items = tuple(sorted(f"{path}: {name}" for path, name in edits))
         names = {path: found for index in before for path, found in index.defined_names().items()}
         return Change(edit.commit, edit.parent, edit.message, items, names)
+
+    def _tokens(self, path: str, texts: Mapping[str, bytes], parts: Sequence[_Part]) -> list[list[tuple[int, bytes]]]:
+        return [list(_tokens(self._root(path, texts[path]), part)) for part in parts]
 
     def _indexes(self, sources: Sequence[tuple[str, bytes]]) -> list[Index]:
         return [index for path, text in sources if (index := self._index(path, text))]
@@ -217,40 +235,83 @@ def _split(stream: IO[bytes]) -> Iterator[bytes]:
     yield b"".join(held)
 
 
+def _root(language: Language, path: str, text: bytes) -> Node:
+    return language.parser(path).parse(language.readable(text)).root_node
+
+
 def _index(language: Language, path: str, text: bytes) -> Index | None:
     """Return what a file defines; None if it is too large or cannot be parsed."""
     index = build(language, [Source(path, text)] if len(text) <= LARGEST_SOURCE else [], mentions=False)
     return index if index.files else None
 
 
-def _functions(indexes: Sequence[Index]) -> dict[tuple[str, str], list[tuple[bytes, bytes]]]:
-    """Return the text of each function by path and name, and what follows up to the next line; a pair per overload.
+class _Part(NamedTuple):
+    """A definition of a function, with its decorators, and its text with the end of the line before and after it."""
+
+    start: int
+    end: int
+    text: bytes
+    around: bytes
+
+
+def _functions(indexes: Sequence[Index]) -> dict[tuple[str, str], list[_Part]]:
+    """Return the definitions of each function by path and name; more than one where it is overloaded.
 
     Args:
         indexes: of a file each.
     """
-    found: dict[tuple[str, str], list[tuple[bytes, bytes]]] = defaultdict(list)
+    found: dict[tuple[str, str], list[_Part]] = defaultdict(list)
     for index in indexes:
-        text = index.texts[0] + _END
+        text = index.texts[0]
+        whole = _END + text + _END
         for symbol in index.symbols:
             for one in (index.definitions[number] for number in symbol.definitions if symbol.kind in FUNCTIONS):
-                after = _FOLLOWING.match(text, one.end)
+                start = _start(text, one.start)
+                after = _FOLLOWING.match(whole, one.end + 1)
                 assert after
-                found[index.files[0], symbol.qualified].append((text[one.start : one.end], after[0]))
+                above = whole.rfind(b"\n", 0, start) + 1
+                around = whole[above : one.end + 1] + after[0]
+                found[index.files[0], symbol.qualified].append(_Part(start, one.end, text[start : one.end], around))
     return found
 
 
-def _changed(before: list[tuple[bytes, bytes]], after: list[tuple[bytes, bytes]]) -> str:
-    """Return the lines that only one version of a function has, or "" if only blanks and comments differ."""
+def _start(text: bytes, at: int) -> int:
+    """Return where a definition begins with its modifiers, and the decorators or attributes on the lines above it."""
+    line = text.rfind(b"\n", 0, at) + 1
+    if not _MODIFIERS.fullmatch(text, line, at):
+        return at
+    while line and _DECORATOR.match(text, above := text.rfind(b"\n", 0, line - 1) + 1, line):
+        line = above
+    return line
+
+
+def _tokens(root: Node, part: _Part) -> Iterator[tuple[int, bytes]]:
+    """Yield the tokens of a part, each behind the number of blocks around it: Python tells them by indentation alone.
+
+    Comments and docstrings are none.
+    """
+    waiting = [(0, root)]
+    while waiting:
+        depth, node = waiting.pop()
+        if node.end_byte <= part.start or node.start_byte >= part.end or "comment" in node.type:
+            continue
+        if not node.child_count:
+            yield depth, node.text or b""
+        block = node.type == "block"
+        for child in reversed(node.children):
+            if not (block and child.type == "expression_statement" and child.children[0].type == "string"):
+                waiting.append((depth + block, child))
+
+
+def _lines(before: Sequence[_Part], after: Sequence[_Part]) -> str:
+    """Return the lines of code that only one version of a function has, or all if they only stand elsewhere."""
     old, new = _code(before), _code(after)
-    if "".join("".join(old).split()) == "".join("".join(new).split()):
-        return ""
     return "\n".join((Counter(old) - Counter(new)) + (Counter(new) - Counter(old))) or "\n".join(old)
 
 
-def _code(parts: list[tuple[bytes, bytes]]) -> list[str]:
+def _code(parts: Sequence[_Part]) -> list[str]:
     """Return lines of code, without indentation, comments and docstrings."""
-    text = _COMMENT.sub("", b"\n".join(text for text, _ in parts).decode("utf-8", "replace"))
+    text = _COMMENT.sub("", b"\n".join(part.text for part in parts).decode("utf-8", "replace"))
     return [line.strip() for line in text.splitlines()]
 
 

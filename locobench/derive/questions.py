@@ -219,11 +219,12 @@ def _subtype_rule(language: Language) -> str:
 
 
 def _scope(language: Language) -> str:
-    modules = " (nor modules under `#[cfg(test)]`)" if language.name == "rust" else ""
-    return (
-        f"Only {language.title} files count, without tests, test data, mocks and benchmarks{modules}, and without"
-        " generated and vendored files."
-    )
+    tests = "tests, test data, mocks and benchmarks"
+    if language.name == "rust":
+        tests += " (nor modules under `#[cfg(test)]`)"
+    elif language.name == "go":  # whose rule this is
+        tests = "`_test.go` files and `testdata` folders"
+    return f"Only {language.title} files count, without {tests}, and without generated and vendored files."
 
 
 def _bullets(rules: Sequence[str]) -> str:

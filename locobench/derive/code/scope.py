@@ -71,7 +71,7 @@ def scopes(tree: Tree) -> tuple[dict[str, Scope], Counter[str]]:
             unknown[suffix or "without a suffix"] += 1
             continue
         scope = found.setdefault(language.name, Scope(language, beside=[*manifests]))
-        if reason := _reason(blob, language):
+        if reason := why_left_out(blob, language):
             scope.left_out[reason] += 1
             if reason in _MURKY:
                 scope.beside.append(blob)
@@ -88,7 +88,8 @@ def is_read(source: Source) -> bool:
 _MURKY = ("vendored", "generated", "too large")
 
 
-def _reason(blob: Blob, language: Language) -> str:
+def why_left_out(blob: Blob, language: Language) -> str:
+    """Return why a file is left out, as far as its entry in the commit shows; empty if it is not."""
     if blob.is_link:
         return "links"
     if language.is_test(blob.path):
@@ -109,7 +110,7 @@ def texts(repository: Repository, scope: Scope) -> Iterator[Source]:
     for blob, content in repository.contents(scope.beside):
         yield Source(blob.path, content, left_out=MANIFESTS.search(blob.path) is None)
     for blob, content in repository.contents(scope.blobs):
-        if reason := _why_not_read(blob.path, content, scope.language):
+        if reason := why_not_read(blob.path, content, scope.language):
             scope.left_out[reason] += 1
             if reason in ("generated", "with build tags"):
                 yield Source(blob.path, content, left_out=True)
@@ -117,7 +118,8 @@ def texts(repository: Repository, scope: Scope) -> Iterator[Source]:
             yield Source(blob.path, content.removeprefix(b"\xef\xbb\xbf"))
 
 
-def _why_not_read(path: str, content: bytes, language: Language) -> str:
+def why_not_read(path: str, content: bytes, language: Language) -> str:
+    """Return why a file's content is left out; empty if it is not."""
     if content.startswith(LFS_MARK):
         return "LFS pointers"
     if _GENERATED.search(content[:_HEAD]):
