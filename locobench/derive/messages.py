@@ -9,13 +9,18 @@ FEWEST_WORDS, FEWEST_IN_SUBJECT, MOST_LINES = 6, 4, 25
 STEM, SHORTEST_STEM = 5, 4
 """Letters of a word that are looked for in the code, to find it in another form, and the fewest that tell something."""
 
+_ISSUE = r"(?:[\w.-]+/[\w.-]+)?(?:#|GH-)\d+"
+# UTF-8 and RFC-822 look like a tracker's ids: these stand in brackets, before a colon or behind such a word at the end.
+_TRACKED = r"(?-i:[A-Z]{2,}-\d+)"
+_CLOSES = r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|refs?|see|pr|issue)s?:?\s+"
 _TRAILER = re.compile(
-    r"^(signed-off-by|co-authored-by|reviewed-by|change-id|pr-url|cc|git-svn-id|refs?|closes|fixes|see)\b.*$",
+    r"^(?:(?:signed-off-by|co-authored-by|reviewed-by|change-id|pr-url|cc|git-svn-id)\b"
+    rf"|(?:refs?|closes|fixes|see)\b:?\s+(?:{_ISSUE}|{_TRACKED}\W*$|https?:)).*$",
     re.I | re.M,
 )
 _REFERENCE = re.compile(
-    r"\s*\(?(?:\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?|refs?|see|pr|issue)s?:?\s+)?(?:[\w.-]+/[\w.-]+)?(?:#|GH-|[A-Z]{2,}-)\d+\)?",
-    re.I,
+    rf"\s*\(?(?:{_CLOSES})?{_ISSUE}\)?|\s*[(\[](?:{_CLOSES})?{_TRACKED}[)\]]|^\s*{_TRACKED}:|\s*{_CLOSES}{_TRACKED}(?=\W*$)",
+    re.I | re.M,
 )
 # A sentence in which an issue number or a link stands for a word; or one whose end was a link or a quotation.
 _LEANING = re.compile(

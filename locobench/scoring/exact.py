@@ -41,6 +41,8 @@ TOP = re.compile(r"^\W*(?:(?:top|module|file)[\s_-]*(?:level|scope)\b|module(?:[
 # Go's receiver: `(*Orders).place`, `func (o *Orders) place`.
 RECEIVER = re.compile(r"^(?:func\s*)?\((?:\w+\s+)?\*?(\w+)[^()]*\)[\s.]*(?=\w)")
 ARGUMENTS, GENERICS = re.compile(r"\([^()]*\)"), re.compile(r"<[^<>]*>")
+# Of a name: `Pool[T]`, `Hono<E, S>`. Not `<top level>`, and no link.
+BRACKETS, ANGLES = re.compile(r"(?<=\w)\[[^\[\]]*\]"), re.compile(r"(?<=\w)<[^<>]*>")
 # What is said about a name stands behind a mark.
 REMARK = re.compile(r"\s+[^\w\s~$].*|[:;]\s.*|:\d.*|\(.*")
 KEYWORDS = re.compile(
@@ -84,20 +86,28 @@ def json_lines(value: Any, path: str = "") -> Iterator[str]:
                 yield from json_lines(more, name if "." in name else (texts or [path])[0])
 
 
-def read_name(text: str) -> str:
-    """Return a name as the key has it: `.` between its parts, nothing of arguments, keywords and remarks."""
-    text = RECEIVER.sub(r"\1.", DRESS.sub("", text))
-    if TOP.match(text):
-        return TOP_LEVEL
+def without(pattern: re.Pattern[str], text: str) -> str:
+    """Return the text without what a pattern matches, nor what it matches then."""
     before = ""
     while before != text:
-        before, text = text, GENERICS.sub("", text)
+        before, text = text, pattern.sub("", text)
+    return text
+
+
+def read_name(text: str) -> str:
+    """Return a name as the key has it: `.` between its parts, nothing of arguments, keywords and remarks."""
+    text = RECEIVER.sub(r"\1.", DRESS.sub("", without(BRACKETS, text)))
+    if TOP.match(text):
+        return TOP_LEVEL
+    text = without(GENERICS, text)
     head = text.partition("(")[0]
     if head != text and not head.endswith(" ") and head.strip():
         words = head.split()[-1:]  # In `public int place(…` the name is what the arguments follow.
     else:
         words = REMARK.sub("", KEYWORDS.sub("", text)).split()
-    parts = [part for part in SEPARATORS.sub(".", "".join(words[:1]).rstrip(";:,)")).split(".") if part]
+    # `char *copy(…` and `*node.add` are of pointers.
+    word = "".join(words[:1]).lstrip("*&").rstrip(";:,)")
+    parts = [part for part in SEPARATORS.sub(".", word).split(".") if part]
     if len(parts) > 1 and parts[-1] in CONSTRUCTORS:
         parts[-1] = parts[-2]
     return ".".join(parts)
@@ -105,7 +115,7 @@ def read_name(text: str) -> str:
 
 def read_names(text: str) -> list[str]:
     """Return the names behind a path: one, or several between commas."""
-    several = re.split(r",\s*", ARGUMENTS.sub("", text))
+    several = re.split(r",\s*", ARGUMENTS.sub("", without(ANGLES, without(BRACKETS, text))))
     return list(map(read_name, several if all(len(one.split()) == 1 or TOP.match(one) for one in several) else [text]))
 
 
@@ -113,6 +123,11 @@ def normalize(item: str) -> str:
     """Return an item of the key as `read_items` returns it."""
     path, colon, name = item.partition(": ")
     return f"{path}: {read_name(name)}" if colon else path
+
+
+def is_constructor(name: str) -> bool:
+    """Return whether a name, as read, is a constructor's: it ends in its class's name twice."""
+    return name.split(".")[-2:-1] == name.split(".")[-1:]
 
 
 def resolve(path: str, name: str, names: Mapping[str, list[str]], items: set[str]) -> str:
@@ -125,7 +140,7 @@ def resolve(path: str, name: str, names: Mapping[str, list[str]], items: set[str
     known = names.get(path, [])
     if name not in known:
         # A bare name counts where its file has one such; a longer one where it ends like one: packages, namespaces.
-        short = {one for one in known if one.endswith("." + name)}
+        short = {one for one in known if one.endswith("." + name) or (name in CONSTRUCTORS and is_constructor(one))}
         long = [one for one in known if name.endswith("." + one)]
         name = short.pop() if len(short) == 1 else max(long, key=len, default=name)
     # A constructor may be called by its class's name alone.
@@ -144,18 +159,26 @@ def read_items(text: str, key: Mapping[str, Any]) -> list[str]:
     a_path = re.compile(rf"[^\s:|,;()<>=]+(?:{'|'.join(sorted(endings))})(?![\w/])")
     # A search server puts it before the paths in its results.
     project = key["project"] + "/"
+    known = items.union(f"{path}: {name}" for path, found in names.items() for name in found)
+
+    def is_known(path: str, name: str) -> bool:
+        return resolve(path, name, names, items) in known
+
     found: list[str] = []
     heading = ""
     for line in answer_lines(text):
         line = BULLET.sub("", line[:LONGEST_LINE].replace("\\", "/"))
         shown = next((path for path in odd if path in line), "")
         if not shown:
-            line = DRESS.sub("", line)
+            line = DRESS.sub("", without(BRACKETS, line))
             shown = match[0] if (match := a_path.search(line)) else ""
         before, _, after = line.partition(shown) if shown else ("", "", line)
         path = ROOTS.sub("", shown).removeprefix(project)
         after = BETWEEN.sub("", PLACE.sub("", after) if shown else after).rstrip(" |,;]}")
         said = after or ("" if LABEL.match(before) else before)
+        if said != before and not any(is_known(path, name) for name in read_names(said)):
+            # A table may have the name first, and a remark last.
+            said = before if any(is_known(path, name) for name in read_names(before)) else said
         if path:
             heading = "" if said else path
         if only_files or (path and not said):
