@@ -36,7 +36,9 @@ def reward(*lines: str, **key: Any) -> float:
         "src\\a.py: Orders.place", "C:\\app\\project\\src\\a.py: Orders.place", "c:/app/project/src/a.py: Orders.place",
         "src/a.py: Orders::place", "src/a.py: Orders#place", "src/a.py: Orders->place", "src/a.py::Orders::place()",
         "- `src/a.py`: `Orders.place()`", "3. src/a.py: Orders.place(self, text)", "src/a.py: place",
-        "src/a.py: shop.Orders.place", "src/a.py: Orders<T>.place",
+        "src/a.py: shop.Orders.place", "src/a.py: Orders<T>.place", "src/a.py: Orders[T].place",
+        "src/a.py: Orders<E, S>.place", "src/a.py: *Orders.place", "src/a.py: func (o *Orders[T]) place() T",
+        "src/a.py: func place[K comparable, V any](m map[K]V) []V",
     ],
 )  # fmt: skip
 def test_one_item_may_be_written_in_many_ways(line: str) -> None:
@@ -46,6 +48,13 @@ def test_one_item_may_be_written_in_many_ways(line: str) -> None:
 
 def test_a_constructor_is_called_by_its_own_name_or_by_its_class() -> None:
     assert [reward(f"src/a.py: {name}") for name in ("Orders.Orders", "Orders.__init__", "Orders")] == [0.4, 0.4, 0.4]
+    assert [reward(f"src/a.py: {name}") for name in ("__init__", "def __init__(self)", "constructor")] == [
+        0.4,
+        0.4,
+        0.4,
+    ]
+    two = {"src/a.py": ["Orders.__init__", "Other.__init__"]}
+    assert reward("src/a.py: __init__", names=two) == 0.0
 
 
 def test_a_bare_name_that_two_things_have_counts_for_neither() -> None:
@@ -109,7 +118,7 @@ def test_hostile_answers_earn_nothing_and_break_nothing(text: str) -> None:
 
 def test_every_format_of_the_right_answer_earns_everything() -> None:
     rewards = {title: exact.score(text, key)["reward"] for title, (text, key) in right_answers().items()}
-    assert len(rewards) == 61
+    assert len(rewards) == 64
     assert {title: reward for title, reward in rewards.items() if reward < 1} == {}
 
 

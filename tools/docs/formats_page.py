@@ -71,6 +71,8 @@ FUNCTIONS = (
     "{path}: func {name}(x int) error",
     "{path}: pub fn {name}<T>(&self) -> T",
     "{path}: public static void {name}(Map<String, List<T>> x)",
+    "{path}: static char *{name}(size_t size)",
+    "{path}: def {name}[T](items: list[T]) -> T",
 )
 BLOCK = "```answer\n{lines}\n```"
 WHOLE = {
@@ -83,6 +85,9 @@ WHOLE = {
     "a file, then its names": BLOCK.format(lines="\n".join(f"{path}:\n  {name}" for path, name in PAIRS)),
     "a table": BLOCK.format(
         lines="| File | Name |\n|---|---|\n" + "\n".join(f"| `{path}` | `{name}` |" for path, name in PAIRS)
+    ),
+    "a table, names first, with remarks": BLOCK.format(
+        lines="\n".join(f"| `{name}` | `{path}` | direct |" for path, name in PAIRS)
     ),
     "one JSON list": BLOCK.format(lines="[" + ", ".join(f'"{item}"' for item in ITEMS) + "]"),
     "JSON objects": BLOCK.format(
