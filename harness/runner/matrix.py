@@ -192,6 +192,8 @@ class Matrix:
             with self._lock:
                 self._spent += result.spent_usd
             result = result.model_copy(update={"attempts": attempt, "retry_cost_usd": wasted})
+            if self.max_cost_usd is not None and result.outcome.measured and result.cost_usd is None:
+                self._stop("the cost of a run is not known, so no budget can be kept: drop it, or set token_prices")
             trace = result.trace
             if trace.error_kind.stops_matrix:
                 self._stop(f"{trace.error_kind}: {trace.error}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import traceback
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from harness.models import Conditions, ErrorKind, EvalResult, ExecutionTrace, Ou
 from harness.runner.plan import PlannedRun
 from harness.sandbox import scratch, trees
 from harness.suite import fingerprint
+from harness.suite.skills import digest
 from locobench.shared.errors import InputError
 from measure.results import files
 from measure.secrets.redaction import Redactor, server_secrets
@@ -45,11 +47,14 @@ class SingleRun:
         started, task, config = datetime.now(UTC), run.task, run.config
         try:
             self.grader.prepare(run.task)
-        except TaskError as error:  # other tasks can go on
+        except OSError as error:
+            raise StopMatrix(str(error)) from None
+        except (ValueError, re.error) as error:
+            if isinstance(error, InputError) and not isinstance(error, TaskError):
+                raise StopMatrix(str(error)) from None
+            # Other tasks can go on.
             trace = _lost_trace(run, Outcome.SETUP_ERROR, ErrorKind.FIXTURE, str(error).splitlines()[0])
             return self._result(run, started, trace)
-        except InputError as error:
-            raise StopMatrix(str(error)) from None
         try:
             with self._turn:
                 env = self.isolator.create_environment(
@@ -59,7 +64,7 @@ class SingleRun:
                     skills=config.skills,
                     layout=self.executor.layout,
                 )
-        except (InputError, OSError) as error:
+        except (OSError, ValueError) as error:
             trace = _lost_trace(run, Outcome.SETUP_ERROR, ErrorKind.FIXTURE, str(error))
             return self._result(run, started, trace)
         kept = False
@@ -154,7 +159,7 @@ def release(result: EvalResult) -> None:
 
 def _refuse_changed(run: PlannedRun) -> None:
     """Raise StopMatrix if the files of a task or its skills changed since the matrix was planned."""
-    skills = fingerprint.of_folder(run.config.skills_path)
+    skills = digest(run.config.skills)
     if fingerprint.of_task(run.task) != run.fingerprints.task or skills != run.config.skills_digest:
         raise StopMatrix(
             f"files of task {run.task.id} or of config {run.config.name} were changed since the matrix was planned"
@@ -170,4 +175,5 @@ def _lost_trace(
 ) -> ExecutionTrace:
     """Return the trace of a run that says nothing about its agent, with what is known of it."""
     known = trace or ExecutionTrace(config_snapshot=run.config.to_snapshot())
+    error = error.encode(errors="backslashreplace").decode()  # names of files may be no text
     return known.model_copy(update={"is_error": True, "outcome": outcome, "error_kind": kind, "error": error})

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import fnmatch
 import difflib
+import fnmatch
 import hashlib
 import os
 import re

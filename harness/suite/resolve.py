@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError
 from harness.models import ClaudeConfigSnapshot, Config
 from harness.models.tools import mcp_name
 from harness.suite import fingerprint
-from harness.suite.skills import Skill, find_skills
+from harness.suite.skills import Skill, digest, find_skills
 from locobench.shared.errors import InputError
 from locobench.shared.terminal import did_you_mean
 from locobench.shared.validation import first_problem
@@ -33,8 +33,8 @@ class ResolvedConfig(Config):
     """
 
     skills: tuple[Skill, ...]
-    skills_digest: str | None
-    """Hash over all files below `skills_path`."""
+    skills_digest: str
+    """Hash over all files of the skills."""
     env_as_written: dict[str, str]
     """`env` as the file has it, so that two hosts with different tokens run the same experiment."""
     user_configuration: ClaudeConfigSnapshot | None
@@ -117,7 +117,7 @@ def resolve(config: Config) -> ResolvedConfig:
         "mcp_config": None if servers is None else {"mcpServers": servers},
         "user_configuration": _snapshot(config),
         "skills": skills,
-        "skills_digest": fingerprint.of_folder(config.skills_path),
+        "skills_digest": digest(skills),
     }
     return ResolvedConfig(**{**dict(config), **looked_up})
 

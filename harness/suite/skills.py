@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import os
 import re
 import shutil
 import warnings
@@ -77,6 +79,19 @@ def _front_matter(path: Path, text: str) -> dict[str, Any]:
         why = "has no description in its front matter (quote a text that has a colon)"
         warnings.warn(f"{path} {why}, so Claude Code never uses the skill", stacklevel=2)
     return about
+
+
+def digest(skills: Sequence[Skill]) -> str:
+    """Hash all that `copy_skills` copies, which follows links."""
+    found = hashlib.sha256()
+    for skill in skills:
+        for folder, folders, names in os.walk(skill.path, followlinks=True):
+            folders.sort()
+            for path in (Path(folder, name) for name in sorted(names)):
+                name = os.fsencode(path.relative_to(skill.path.parent))
+                content = path.read_bytes() if path.is_file() else b""
+                found.update(name + b"\0" + hashlib.sha256(content).digest())
+    return found.hexdigest()
 
 
 def copy_skills(skills: Sequence[Skill], folder: Path) -> None:

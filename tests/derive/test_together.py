@@ -69,19 +69,19 @@ def test_users_in_the_other_repositories_are_the_answer_and_steps_are_followed_t
 
 def test_the_command_lays_the_repositories_side_by_side_in_one_project(tmp_path: Path, script: Script) -> None:
     padding = {f"rest/{path}": text for path, text in PADDING.items()}
-    family(tmp_path, lib=LIB | padding, one=ONE, two=TWO)
+    family(tmp_path, lib=LIB | padding, one=ONE, **{"t wo": TWO})
     data = tmp_path / "data"
     done = script(
-        "derive_scenarios.py", *(tmp_path / name for name in ("two", "lib", "one")), "--together", "--output_dir", data
+        "derive_scenarios.py", *(tmp_path / name for name in ("t wo", "lib", "one")), "--together", "--output_dir", data
     )
     assert (done.returncode, done.stderr.count("no question")) == (0, 0), done.stderr
     (project,) = (data / "generated").iterdir()
-    root = project / "lib-one-two"
-    assert sorted(path.name for path in root.iterdir()) == ["lib", "one", "two"]
-    assert (root / "two/two/api.py").read_text() == TWO["two/api.py"]
+    root = project / "lib-one-t wo"
+    assert sorted(path.name for path in root.iterdir()) == ["lib", "one", "t wo"]
+    assert (root / "t wo/two/api.py").read_text() == TWO["two/api.py"]
     (one,) = [one for one in scenarios(data) if "mint_token" in one["title"]]
     assert "List only what is outside `lib/`" in one["task_prompt"]
-    assert {item.split("/")[0] for item in one["ground_truth"]["items"]} == {"one", "two"}
+    assert {item.split("/")[0] for item in one["ground_truth"]["items"]} == {"one", "t wo"}
     assert script("extract_dataset.py", "--data_dir", data, "--output", tmp_path / "d.jsonl").returncode == 0
 
 

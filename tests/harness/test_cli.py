@@ -11,9 +11,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
+from click.testing import CliRunner
 
 from harness.models import EvalResult
+from locobench.shared.command_line import script
 from measure.results.files import load_results_file
 from measure.results.journal import read_journal
 from tests.conftest import default_signals, shown_on_a_terminal
@@ -350,3 +353,11 @@ def _wait_for_lines(path: Path, count: int, process: subprocess.Popen[str]) -> N
         assert process.poll() is None, process.communicate()
         time.sleep(0.02)
         os.sched_yield()
+
+
+def test_an_answer_that_is_not_given_is_an_interruption() -> None:
+    @script("Asks.")
+    def ask() -> int:
+        raise click.Abort
+
+    assert CliRunner().invoke(ask).exit_code == 130

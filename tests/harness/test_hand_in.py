@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from harness.graders.hand_in import HandIn
 from harness.isolator import EnvironmentIsolator
 from harness.models import ExecutionTrace, GradeResult
 from harness.runner.oracle import oracle
+from harness.sandbox.directory import regex
 from harness.suite.load import load_task
 from locobench.shared.errors import InputError
 from tests.support import without_work
@@ -175,3 +177,22 @@ def test_sources_are_inside_of_the_project(tmp_path: Path, glob: str) -> None:
     without_work.write_suites(tmp_path)
     with pytest.raises(InputError, match=r"t\.task\.yaml:1: sources: .* must be a relative path inside the project"):
         load_task(without_work.write_task(tmp_path, "t", "p", Idea("", sources=(glob,))))
+
+
+@pytest.mark.parametrize(
+    ("glob", "path", "expected"),
+    [
+        ("mod_[a-c].py", "mod_b.py", True),
+        ("mod_[a-c].py", "mod_-.py", False),
+        ("mod_[!t].py", "mod_t.py", False),
+        ("mod_[!t].py", "mod_s.py", True),
+        ("a[.py", "a[.py", True),
+        ("**/x[0-9]?.py", "a/b/x1y.py", True),
+    ],
+)
+def test_globs_have_classes_as_shells_read_them(glob: str, path: str, expected: bool) -> None:
+    assert bool(re.fullmatch(regex(glob), path)) is expected
+
+
+def test_a_path_that_is_too_long_for_the_system_is_no_link(tmp_path: Path) -> None:
+    assert HandIn(["**"], None, None, None).refusal("/".join(["backup" * 8] * 120), tmp_path) != "a link"

@@ -30,6 +30,7 @@ from harness.models import (
 from harness.runner import EvalRunner, MatrixStopped, matrix
 from harness.runner.matrix import sum_costs
 from harness.runner.plan import plan
+from harness.suite.skills import digest, find_skills
 from locobench.shared.errors import InputError
 from measure.results.journal import Journal, read_journal
 from measure.summary.metrics import total_cost
@@ -389,6 +390,48 @@ def test_the_budget_of_the_matrix_stops_it(tmp_path: Path) -> None:
     with pytest.raises(MatrixStopped, match=r"budget of \$1 is used up"):
         made.run_matrix(TASKS, CONFIGS, None, 3, max_cost_usd=1.0)
     assert len(executor.calls) == 2
+
+
+def test_a_budget_needs_runs_whose_cost_is_known(tmp_path: Path) -> None:
+    made, executor = runner(tmp_path, lambda _n: ExecutionTrace(cost_usd=None))
+    with pytest.raises(MatrixStopped, match="the cost of a run is not known") as stopped:
+        made.run_matrix(TASKS, CONFIGS, None, 3, max_cost_usd=1.0)
+    assert (len(executor.calls), len(stopped.value.results)) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("error", "calls"),
+    [(ValueError("odd"), 2), (re.error("odd"), 2), (OSError(errno.ENOSPC, "No space left on device"), 0)],
+)
+def test_what_prevents_one_task_does_not_end_the_runs_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, calls: int
+) -> None:
+    made, executor = runner(tmp_path, good)
+
+    def prepare(one: Task) -> None:
+        if one.id == "a":
+            raise error
+
+    monkeypatch.setattr(made.grader, "prepare", prepare)
+    if calls:
+        results = made.run_matrix(TASKS, CONFIGS, None, 1)
+        assert [r.outcome for r in results if r.task_id == "a"] == [Outcome.SETUP_ERROR] * 2
+    else:
+        with pytest.raises(MatrixStopped, match="No space left on device"):
+            made.run_matrix(TASKS, CONFIGS, None, 1)
+    assert len(executor.calls) == calls
+
+
+@pytest.mark.parametrize("place", ["linked", "own/node_modules"])
+def test_every_file_of_a_skill_that_is_copied_counts(tmp_path: Path, place: str) -> None:
+    for folder in ("skills/own/node_modules", "elsewhere"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "SKILL.md").write_text("one")
+    (tmp_path / "skills/own/SKILL.md").write_text("one")
+    (tmp_path / "skills/linked").symlink_to(tmp_path / "elsewhere")
+    before = digest(find_skills(tmp_path / "skills"))
+    (tmp_path / "skills" / place / "SKILL.md").write_text("two")
+    assert digest(find_skills(tmp_path / "skills")) != before
 
 
 def test_interrupting_saves_what_is_done(tmp_path: Path) -> None:

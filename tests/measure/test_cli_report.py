@@ -16,7 +16,7 @@ from harness.cli import COMMANDS, cli
 from harness.models import EvalResult
 from tests.measure.test_harbor import write_trial
 from tests.support.results import arm, judge_failed, results_json, run
-from tests.support.suite import REPOSITORY
+from tests.support.suite import REPOSITORY, environment
 
 TASKS = [f"t{i:02}" for i in range(20)]
 
@@ -336,3 +336,14 @@ def test_comparing_imports_nothing_of_the_harness() -> None:
     loaded = set(done.stdout.split())
     assert "measure.compare.comparison" in loaded
     assert "harness" not in loaded
+
+
+@pytest.mark.parametrize("redirected", [">&-", "2>&1"])
+def test_no_width_and_no_output_are_borne(tmp_path: Path, redirected: str) -> None:
+    (tmp_path / "table.csv").write_text("task,arm,reward\n" + "".join(f"t{n},a,1\nt{n},b,0\n" for n in range(9)))
+    command = f"{sys.executable} -m harness compare table.csv {redirected}"
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=tmp_path, env=environment() | {"COLUMNS": "0"}, capture_output=True, text=True
+    )
+    assert "Traceback" not in done.stdout + done.stderr
+    assert ("b is worse than a" in done.stdout) is (redirected == "2>&1")

@@ -411,6 +411,20 @@ def test_a_killed_agent_says_nothing_about_the_agent(tmp_path: Path, message: st
     assert (result.outcome, result.trace.error_kind) == (Outcome.INFRA_ERROR, ErrorKind.KILLED)
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Command failed (exit 1): claude -- 'restart a pod that was OOMKilled?'\nstdout: \nstderr: ",
+        "Command failed (exit 1): claude -- 'who kills 137? exit code 137'\nstdout: Killed\nstderr: no",
+        "main: onProcessKilled is not defined",
+    ],
+)
+def test_a_question_about_killing_does_not_lose_its_run(tmp_path: Path, message: str) -> None:
+    exception = {"exception_type": "NonZeroAgentExitCodeError", "exception_message": message}
+    write_trial(tmp_path, exception_info=exception, reward=0.0)
+    assert load_jobs(tmp_path)[0].trace.error_kind is ErrorKind.AGENT_STOPPED
+
+
 def test_a_container_that_was_gone_is_no_failure_of_the_agent(tmp_path: Path) -> None:
     """Harbor tells it in the trial's log alone, and the verifier gives 0 for the answer that is not there."""
     folder = write_trial(tmp_path, reward=0.0)

@@ -33,6 +33,18 @@ def test_calls_are_counted_until_the_first_file_of_the_key_is_seen() -> None:
     assert (reach.calls_to_first, reach.recall, reach.precision) == (2, 0.5, 0.5)
 
 
+@pytest.mark.parametrize(
+    "seen",
+    [
+        call("", command="cat src/core/parser.py\ncat src/cli/main.py"),
+        call(json.dumps({"result": "src/core/parser.py\nsrc/cli/main.py\n"})),
+        call(json.dumps({"result": "\tsrc\\core\\parser.py\r\n\tsrc\\cli\\main.py"})),
+    ],
+)
+def test_files_in_json_are_told_apart(seen: ToolCall) -> None:
+    assert reach_of([seen], KEY, FILES).recall == 1.0  # type: ignore[union-attr]
+
+
 def test_a_file_that_is_opened_by_its_path_in_the_container_is_seen() -> None:
     reach = reach_of([call("def parse", file_path="/app/project/src/core/parser.py")], KEY, FILES)
     assert reach is not None
