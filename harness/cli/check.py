@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 
 import click
@@ -69,8 +69,8 @@ def validate(
     _validate_files(tasks, grader, static=static)
     if not static:
         jobs = [(kind, task) for task in tasks for kind in ([nop] if only_nop else [oracle, nop])]
-        with ThreadPoolExecutor(workers) as pool:
-            checks = list(pool.map(lambda job: job[0](job[1], grader), jobs))
+        with ThreadPool(workers) as pool:  # whose threads do not delay Ctrl-C
+            checks = pool.map(lambda job: job[0](job[1], grader), jobs, chunksize=1)
         for check in checks:
             say_lines(
                 f"{'ok' if check.as_expected else 'WRONG'}: {check.kind} {check.task_id}: {check.details}", hang=4

@@ -38,6 +38,8 @@ def results_and_journal(output: Path | None, resume: bool) -> tuple[Path, Path]:
     """
     path = output or files.unused(files.DEFAULT_RESULTS_DIR, "results", ".json")
     path = path.expanduser().absolute()
+    if path.is_dir():
+        raise InputError(f"{path}: a folder; name a file with -o")
     journal = journal_of(path)
     if resume and not journal.exists():
         raise InputError(f"{journal}: no journal to resume; name the same -o as before, or drop --resume")

@@ -53,6 +53,9 @@ def confirm_repeats(planned: Sequence[PlannedRun], earlier: Sequence[EvalResult]
 
     With `yes`, nothing is asked. InputError if the user says no.
     """
+    if others := {one.key[:4] for one in earlier} - {run.key[:4] for run in planned}:
+        which = f"{counted(len(others), 'run')} of {journal}"
+        say(f"{which} will not be in the results, since this command does not make them", err=True)
     again = count_repeats(planned, earlier)
     for reason, number in again.items():
         say(f"{counted(number, 'run')} of {journal} will run again and be billed again: {reason}", err=True)

@@ -171,7 +171,8 @@ class Commands:
             left_out = self.describe_left_out(sorted(list_files(self._solution)), work)
         if self._solution is not None and finished.returncode != 0:
             code, graded = finished.returncode, f"\nnot graded: {left_out}" if left_out else ""
-            text = f"{command}: the reference solution of the task does not pass either (exit code {code}){graded}"
+            why = f"still ran after {limit} s" if code is None else f"exit code {code}"
+            text = f"{command}: the reference solution of the task does not pass either ({why}){graded}"
             raise GraderError(with_last_lines(text, finished))
         hidden = self._hidden or Path("/nowhere")
         return replace(report, passed=frozenset(test for test in report.passed if (hidden / test[0]).is_file()))

@@ -126,7 +126,9 @@ class CompositeGrader:
         grader = self._code_grader(task)
         try:
             return [a.command or DEFAULT_TEST_COMMAND for a in task.code_assertions if not grader.prepare(a)]
-        except FileNotFoundError:
+        except FileNotFoundError as error:
+            if error.filename != SHELL[0]:
+                raise TaskError(f"task {task.id}: {error.filename}: no such file") from None
             text = f"task {task.id}: its commands need {SHELL[0]}, which is not on PATH; install it"
             raise InputError(text) from None
         except GraderError as error:

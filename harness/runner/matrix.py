@@ -166,7 +166,8 @@ class Matrix:
             self._stopping.wait(hold)
         with self._lock:
             if self.max_cost_usd is not None and self._spent >= self.max_cost_usd and left:
-                self._stop(f"the budget of ${self.max_cost_usd:g} is used up (${self._spent:.2f} spent)")
+                spent = f"the budget of ${self.max_cost_usd:g} is used up (${self._spent:.2f} spent)"
+                self._stop(f"{spent}; go on with a higher --max-cost-usd")
             if left and not self._stopping.is_set():
                 try:
                     self.journal.reserve(self.workers)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from pydantic_core import from_json
@@ -110,7 +111,7 @@ def log_of(files: AgentFiles, agent: str) -> AgentLog:
     content = b"\n".join(files.logs.values())
     last: dict[str, Any] = {}
     kind = ""
-    for event in _events(content):
+    for event in chain.from_iterable(map(_events, files.logs.values())):
         last = event if event.get("type") and event.get("type") != "complete" else last  # goose's, after an error too
         kind = _text(event.get("error")) if event.get("type") == "assistant" else kind
         _add(log, event)

@@ -123,5 +123,6 @@ def read_entries(path: Path, kind: type[Entry]) -> list[Entry]:
             entries.append(kind.model_validate_json(line))
         except ValidationError as error:
             what = "result" if kind is EvalResult else kind.__name__.lower()
-            raise InputError(f"{path}:{number}: not a {what}; remove the line to continue without it") from error
+            advice = "remove the line to continue without it" if entries else "name another file if it has another kind"
+            raise InputError(f"{path}:{number}: not a {what}; {advice}") from error
     return entries

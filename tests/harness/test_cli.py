@@ -127,6 +127,38 @@ def test_resume_with_more_runs_adds_them(tmp_path: Path) -> None:
     assert len(load_results_file(root / "out.json").results) == 3
 
 
+def test_resume_with_fewer_runs_says_which_are_not_in_the_results(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s", tasks=1, configs=1)
+    matrix(root, "-r", "3", "-o", "out.json")
+    shown = matrix(root, "-r", "1", "-o", "out.json", "--resume")
+    assert "2 runs of" in shown.stderr, shown.stderr
+    assert "will not be in the results, since this command does not make them" in shown.stderr
+
+
+def test_a_folder_is_no_results_file(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s", tasks=1, configs=1)
+    (root / "out").mkdir()
+    shown = matrix(root, "-o", "out")
+    assert shown.returncode == 2
+    assert shown.stderr.endswith("out: a folder; name a file with -o\n")
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_validate_without_waiting_for_its_checks(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s", tasks=0, configs=1)
+    begun = tmp_path / "begun"
+    head = TASK.format(name="slow").partition("    check:")[0]
+    check = f"    check: command_succeeds\n    command: touch {begun}; sleep 90\n"
+    (root / "tasks/slow.task.yaml").write_text(head + check)
+    command = [sys.executable, "-m", "harness", "validate", "--nop", "-t", "tasks/*.yaml"]
+    process = subprocess.Popen(command, cwd=root, env=environment(), preexec_fn=default_signals)
+    while not begun.exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) == 130
+
+
 def test_matrix_stopped_by_an_error_tells_how_to_go_on(tmp_path: Path) -> None:
     root = make_suite(tmp_path / "s", fake=FakeClaude("not_logged_in_stream.stdout", code=1))
     shown = matrix(root, "-o", "out.json")
