@@ -11,13 +11,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from harness.executor.claude.layout import FOLDERS
+from harness.executor.claude.layout import FOLDERS, UNSAFE
 from harness.suite.resolve import load_snapshot
 from locobench.shared.errors import InputError
 from measure.records import ClaudeConfigSnapshot
-
-UNSAFE = re.compile(r"[\x00-\x1f\\:]")
-"""Characters that have a special meaning on some file system."""
 
 TELEMETRY = re.compile(r"TELEMETRY|OTEL|BETA_TRACING")
 """Matches variables of telemetry; those of settings.json override those of the process."""
@@ -77,10 +74,8 @@ def _contents(snapshot: ClaudeConfigSnapshot, disable_mcp: bool) -> dict[str, by
         parts = path.split("/")
         inside = parts[0] in ("skills", *FOLDERS) and len(parts) > 1 and posixpath.normpath(path) == path
         if not inside or UNSAFE.search(path):
-            raise InputError(
-                f"snapshot: {path!r} is not a path inside skills/ or another folder of .claude; the snapshot was not "
-                "imported"
-            )
+            why = "has a character that not every system takes" if inside else "is not inside a folder of .claude"
+            raise InputError(f"snapshot: the path {path!r} {why}; the snapshot was not imported")
     if snapshot.global_claude_md is not None:
         contents["CLAUDE.md"] = snapshot.global_claude_md.encode()
     env = snapshot.settings.get("env")

@@ -26,8 +26,8 @@ def export_config(output: Path, claude_home: Path | None, project: Path | None) 
     say(f"wrote {output}: {files} files, {len(snapshot.mcp_servers)} MCP servers")
     for place in snapshot.redacted:
         say(f"  removed as a secret: {place}", err=True)
-    for link in snapshot.left_out:
-        say(f"  link, not followed: {link}", err=True)
+    for one in snapshot.left_out:
+        say(f"  left out: {one}", err=True)
 
 
 @click.command()

@@ -257,7 +257,7 @@ class Config(Definition):
     agents_md: str | None = None
     """Content of the project's AGENTS.md. Claude Code reads it only in a project without CLAUDE.md."""
     model: str = Field(default=DEFAULT_AGENT_MODEL, min_length=1)
-    max_turns: int = Field(default=10, gt=0)
+    max_turns: int = Field(default=10, gt=0, le=1_000_000)
     """API round trips of the main agent."""
     allowed_tools: list[str] | Literal["all"] = "all"
     """The only tools the agent has: names of built-in tools, mcp__<server> or mcp__<server>__<tool>. A rule such as

@@ -256,7 +256,19 @@ def test_the_command_names_links_that_it_did_not_follow(tmp_path: Path) -> None:
     (claude / "skills/s/etc").symlink_to("/etc")
     shown = harness(tmp_path, "export-config", "--claude-home", str(claude), "-o", "snapshot.json")
     assert shown.returncode == 0
-    assert shown.stderr == "  link, not followed: skills/s/etc -> /etc\n"
+    assert shown.stderr == "  left out: skills/s/etc -> /etc\n"
+
+
+@pytest.mark.parametrize("name", ["git:commit.md", "a\udc80.md", "a\nb.md"])
+def test_a_file_whose_name_not_every_system_takes_is_left_out(tmp_path: Path, name: str) -> None:
+    claude = configuration(tmp_path / "home", DOTclaude__commands__aDOTmd="a")
+    (claude / "commands" / name).write_text("b")
+    snapshot = ConfigExporter(claude).export_snapshot()
+    assert (list(snapshot.files), snapshot.left_out) == (
+        ["commands/a.md"],
+        [f"{name!a}, whose name not every system takes"],
+    )
+    ConfigImporter().setup_ci_environment(snapshot, tmp_path / "ci")
 
 
 def test_paths_may_be_strings(tmp_path: Path) -> None:
