@@ -52,6 +52,8 @@ def _with_paths(source: Path, model: Model) -> Model:
     for key, path in paths.items():
         if not path.exists():
             raise InputError(f"{source}: {key}: {path} does not exist (paths are relative to the file that names them)")
+        if isinstance(model, Task) and not path.is_dir():
+            raise InputError(f"{source}: {key}: {path} is no folder")
     return model.model_copy(update=paths)
 
 

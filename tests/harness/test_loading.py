@@ -57,6 +57,7 @@ def write(path: Path, text: str) -> Path:
         ("id: a\n", r"category: required key is missing"),
         ("", r":1: must be a mapping"),
         (TASK + "fixture_path: nowhere\n", r"fixture_path: .*/nowhere does not exist"),
+        (TASK + "hidden_path: a.task.yaml\n", r"hidden_path: .*/a.task.yaml is no folder"),
     ],
     ids=[
         "key",
@@ -78,6 +79,7 @@ def write(path: Path, text: str) -> Path:
         "missing",
         "empty",
         "path",
+        "file for a folder",
     ],
 )
 def test_mistakes_name_file_line_and_key(tmp_path: Path, text: str, message: str) -> None:
