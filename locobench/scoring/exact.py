@@ -157,13 +157,16 @@ def read_items(text: str, key: Mapping[str, Any]) -> list[str]:
     odd = [path for path in paths if re.search(r"[^\w./@+~-]", path)]
     endings = {re.escape(path[path.rfind(".") :]) for path in paths}
     a_path = re.compile(rf"[^\s:|,;()<>=]+(?:{'|'.join(sorted(endings))})(?![\w/])")
-    # A search server puts it before the paths in its results.
-    project = key["project"] + "/"
+    # What search servers put before the paths in their results: `host/group/project@branch/`, `/srv/project/`.
+    project = re.compile(
+        rf"(?:.*/)?{re.escape(key['project'])}(?:@[\w.-]+)?/+(?:-/(?:blob|tree|raw)/|(?:blob|tree|raw)/[^/]+/)?"
+    )
     known = items.union(f"{path}: {name}" for path, found in names.items() for name in found)
 
     def is_known(path: str, name: str) -> bool:
         return resolve(path, name, names, items) in known
 
+    known_paths = set(paths)
     found: list[str] = []
     heading = ""
     for line in answer_lines(text):
@@ -173,7 +176,8 @@ def read_items(text: str, key: Mapping[str, Any]) -> list[str]:
             line = DRESS.sub("", without(BRACKETS, line))
             shown = match[0] if (match := a_path.search(line)) else ""
         before, _, after = line.partition(shown) if shown else ("", "", line)
-        path = ROOTS.sub("", shown).removeprefix(project)
+        path = ROOTS.sub("", shown)
+        path = path[match.end() :] if path not in known_paths and (match := project.match(path)) else path
         after = BETWEEN.sub("", PLACE.sub("", after) if shown else after).rstrip(" |,;]}")
         said = after or ("" if LABEL.match(before) else before)
         if said != before and not any(is_known(path, name) for name in read_names(said)):

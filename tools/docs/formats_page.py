@@ -59,6 +59,10 @@ LINES = (
     "{path}: {name}, which calls it",
     "/app/project/{path}: {name}",
     "web_shop_easy_001/{path}: {name}",
+    "/srv/repos/web_shop_easy_001/{path}: {name}",
+    "host.example/team/web_shop_easy_001@main/{path}: {name}",
+    "https://host.example/web_shop_easy_001/-/blob/{path}: {name}",
+    "https://host.example/team/web_shop_easy_001/blob/main/{path}: {name}",
     "{name} in {path}",
     "{name} ({path}:12)",
 )
