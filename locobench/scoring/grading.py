@@ -118,7 +118,8 @@ def grade_key(
     Raises:
         GradingError: there is no identifier to look up, or the ground truth is longer than an answer may be.
     """
-    given = index.names_of_paths | _named_in(instruction, context_files)
+    # A server calls the code base by its project's id, and shows it before every path.
+    given = index.names_of_paths | _named_in(f"{instruction}\n\n`{task.project_id}`", context_files)
     oracle = _oracle(as_markdown(task.ground_truth), index, given, context_files)
     return Grading({"given": sorted(given), "oracle": oracle, **index.stored}, _check_length(oracle))
 
