@@ -21,9 +21,10 @@ from locobench.shared.installation import GENERATE, HARNESS
 from measure.commands.jobs import FILES, OVERLAY, as_yaml, run_here, servers_of_jobs
 from measure.commands.options import MARGIN_OPTION, PATH, RESULTS_HELP
 from measure.compare.decision import fewest_tasks
-from measure.records import EvalResult
+from measure.records import ErrorKind, EvalResult
 from measure.report.console import print_table, report_console, say, say_lines
 from measure.report.tables import new_table
+from measure.results.endings import EXCEPTIONS
 from measure.results.sources import load_source
 from measure.statistics import estimates
 from measure.summary.noise import Noise, observed_noise
@@ -34,7 +35,13 @@ TASKS = (10, 20, 50, 100, 200)
 MOST_ATTEMPTS = 10
 """Most attempts that a budget is spent on. Beyond ten, add tasks instead: they reduce the error faster."""
 RETRIES = 2
-"""How often Harbor repeats a trial that failed to start."""
+"""How often Harbor repeats a trial that was lost."""
+NOT_RETRIED = sorted(
+    name
+    for name, (outcome, kind) in EXCEPTIONS.items()
+    if outcome.measured or kind in (ErrorKind.AUTH, ErrorKind.MODEL_NOT_FOUND, ErrorKind.CREDIT, ErrorKind.GRADING)
+)
+"""The agent's own failures, which Harbor before 0.26 would repeat and delete, and what a repetition cannot mend."""
 EFFECT = 0.1
 """Difference, 0 to 1, whose chance to be found `plan` prints."""
 NEEDED = (TASK_FILE, "instruction.md", "environment", "tests/test.sh")
@@ -185,7 +192,7 @@ def plan(
     earlier = _earlier_runs(source, model) if source else []
     usd = _usd_of_all_arms(earlier, arms)
     attempts = _attempts(count, usd, budget_usd)
-    job: dict[str, Any] = {"n_attempts": attempts, "retry": {"max_retries": RETRIES}}
+    job: dict[str, Any] = {"n_attempts": attempts, "retry": {"max_retries": RETRIES, "exclude_exceptions": NOT_RETRIED}}
     if overlay:
         write_whole(overlay, OVERLAY)
         job["environment"] = {"extra_docker_compose": [str(overlay)]}

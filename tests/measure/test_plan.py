@@ -81,10 +81,15 @@ def test_the_jobs_differ_in_name_and_servers_alone(tmp_path: Path) -> None:
     make_tasks(tmp_path)
     assert plan(tmp_path).returncode == 0
     without, with_ = job(tmp_path / "without.yaml"), job(tmp_path / "with.yaml")
+    retry = without["retry"]
+    repeated = {"EnvironmentStartTimeoutError", "ApiOverloadedError", "ApiRateLimitError"}
+    own = {"AgentTimeoutError", "NonZeroAgentExitCodeError", "ContextWindowExceededError", "OutputTokenExceededError"}
+    assert own <= set(retry["exclude_exceptions"])
+    assert repeated.isdisjoint(retry["exclude_exceptions"])
     assert without == {
         "job_name": "no-search",
         "n_attempts": 1,
-        "retry": {"max_retries": 2},
+        "retry": {"max_retries": 2, "exclude_exceptions": retry["exclude_exceptions"]},
         "agents": [{"name": "claude-code", "model_name": "p/m"}],
         "datasets": [{"path": "tasks"}],
     }
