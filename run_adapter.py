@@ -114,6 +114,11 @@ def main(
                 f" {repository}, whose fixes are in later commits beside; index each alone, or leave them out by"
                 f" `{SELECT} --categories {STRUCTURE}`"
             )
+        if mirrored.unlisted:
+            complain(
+                f"{mirror_repos}: {len(mirrored.unlisted)} projects of earlier calls, such as {mirrored.unlisted[0]},"
+                f" are not in {mirror.INDEX_FILE}; remove them before a server indexes the whole folder"
+            )
         failed += len(mirrored.failures)
         tell(f"repositories listed in {mirror_repos / mirror.INDEX_FILE}, {len(mirrored.failures)} failed")
     return SOME_FAILED if failed else DONE

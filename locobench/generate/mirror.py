@@ -29,6 +29,8 @@ class Mirrored(NamedTuple):
     """The projects that could not be written, and why."""
     answered: dict[str, int]
     """Repository -> its questions from the history, if other commits of it lie beside: later ones hold their fixes."""
+    unlisted: list[str]
+    """The repositories in the folder that an earlier call wrote and the index does not name."""
 
 
 def mirror_repos(projects: Mapping[Path, list[str]], load: Callable[[str], Scenario], folder: Path) -> Mirrored:
@@ -83,7 +85,9 @@ def mirror_repos(projects: Mapping[Path, list[str]], load: Callable[[str], Scena
             }
         )
     write_whole(folder / INDEX_FILE, json.dumps(sorted(entries, key=lambda entry: entry["path"]), indent=1) + "\n")
-    return Mirrored(failures, {name: count for name, count in history.items() if copies[name] > 1})
+    listed = {entry["path"] for entry in entries} | failures.keys()
+    unlisted = sorted({path.parent.parent.parent.name for path in folder.glob(f"*/{_ATTRIBUTES}")} - listed)
+    return Mirrored(failures, {name: count for name, count in history.items() if copies[name] > 1}, unlisted)
 
 
 def _check_ours(repository: Path) -> None:

@@ -101,3 +101,15 @@ def test_fixes_in_later_commits_beside_are_named(data: Data, tmp_path: Path, scr
     (told,) = [line for line in done.stderr.splitlines() if "history" in line]
     assert "2 questions from the history of shop" in told
     assert "select_tasks.py --categories code_structure" in told
+
+
+def test_projects_of_earlier_calls_are_named(data: Data, tmp_path: Path, script: Script) -> None:
+    for project in ("shop_1", "shop_2"):
+        data.project(name=project)
+        data.scenario(project=project, project_id=project)
+    assert "earlier calls" not in mirror(data, tmp_path, script, "repos").stderr
+    listed = tmp_path / "repos" / "projects_to_index.json"
+    for path in (data.folder / "output/scenarios").glob("shop_2*"):
+        path.unlink()
+    assert "1 projects of earlier calls, such as shop_2, are not in" in mirror(data, tmp_path, script, "repos").stderr
+    assert len(json.loads(listed.read_text())) == 1
