@@ -7,9 +7,10 @@ Edit the constants below, set them from Python, or name a file with --criteria. 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from locobench.dataset.catalog import DIFFICULTIES, language_name, load_languages
@@ -74,14 +75,17 @@ def weight_options(function: Any) -> Any:
 @option("--difficulties", multiple=True, type=DIFFICULTY, help="Difficulties to keep (default: all).")
 @option("--closed_book", type=PATH, metavar="JOB", help=f"Job folder of Harbor, run on {GENERATE} --closed_book tasks.")
 @option("--max_closed", type=float, help="With --closed_book: leave out tasks that earn more than this (0 to 1).")
-@option("--pilot", type=PATH, metavar="JOB", help="Runs of your own agent: tasks at its ceiling or floor come last.")
+@option(
+    "--pilot", type=PATH, multiple=True, metavar="JOB ...",
+    help="Runs of your own agent, a job for each arm: tasks at its ceiling or floor come last.",
+)  # fmt: skip
 @option("--quiet", is_flag=True, help="No summary.")
 def main(
     dataset_path: Path,
     output: Path,
     criteria: Path | None,
     closed_book: Path | None,
-    pilot: Path | None,
+    pilot: tuple[Path, ...],
     quiet: bool,
     **flags: Any,
 ) -> int:
@@ -98,7 +102,12 @@ def main(
     if closed_book:
         tasks = with_closed_rewards(tasks, read_runs(closed_book, closed=True), closed_book)
     if pilot:
-        tasks = with_pilot(tasks, read_runs(pilot), pilot)
+        tasks = with_pilot(tasks, read_pilot(pilot), pilot[0])
+        if len(pilot) == 1:
+            complain(
+                f"{pilot[0]}: tasks chosen where one arm has room favour another that fails elsewhere; with a job for"
+                " each arm (--pilot A B), none is favoured"
+            )
     check_filters(chosen, tasks)
     selection = select(tasks, chosen)
     write_whole(output, json.dumps(selection.as_json(), indent=2) + "\n")
@@ -109,11 +118,21 @@ def main(
     if chosen.max_closed is not None and unknown:
         complain(f"{closed_book}: has no result of {unknown} of the selected tasks; they stay")
     if any(task.pilot and not task.pilot.runs for _, task in selection.selected):
-        complain(f"{pilot}: its runs have no ids, so `compare` cannot leave them out; do not give it these runs")
+        complain(f"{pilot[0]}: its runs have no ids, so `compare` cannot leave them out; do not give it these runs")
     if not quiet:
         print_summary(selection)
         say(f"{len(selection.selected)} tasks written to {output}")
     return DONE
+
+
+def read_pilot(jobs: Sequence[Path]) -> dict[str, Pilot]:
+    """Return the mean over the arms for each task that all of them ran, and the ids of its runs."""
+    arms = [read_runs(job) for job in jobs]
+    found = {task: [arm[task] for arm in arms] for task in arms[0] if all(task in arm for arm in arms)}
+    return {
+        task: Pilot(fmean(one.mean for one in pilots), tuple(run for one in pilots for run in one.runs))
+        for task, pilots in found.items()
+    }
 
 
 def read_runs(job: Path, *, closed: bool = False) -> dict[str, Pilot]:

@@ -104,6 +104,20 @@ def test_a_pilot_of_other_tasks_is_refused(tmp_path: Path) -> None:
         with_pilot([question("a")], {"b": Pilot(1.0, ())}, tmp_path)
 
 
+def test_a_pilot_of_each_arm_counts_alike(data: Data, tmp_path: Path, script: Script) -> None:
+    ids = [data.scenario(number=number) for number in (1, 2, 3)]
+    extract(data.folder, tmp_path / "d.jsonl")
+    for arm, rewards in {"a": (0.0, 1.0, 1.0), "b": (1.0, 1.0, 1.0)}.items():
+        rows = (f"{name},{arm},{reward}" for name, reward in zip(ids, rewards, strict=True))
+        (tmp_path / f"{arm}.csv").write_text("\n".join(["task,arm,reward", *rows]))
+    select_ = ["select_tasks.py", "--dataset_path", tmp_path / "d.jsonl", "--output", tmp_path / "s.json"]
+    done = script(*select_, "--pilot", tmp_path / "a.csv", tmp_path / "b.csv")
+    assert "favour" not in done.stderr
+    first = json.loads((tmp_path / "s.json").read_text())["tasks"][0]
+    assert (first["id"], first["pilot"]["mean"]) == (ids[0], 0.5)
+    assert "favour another that fails elsewhere" in script(*select_, "--pilot", tmp_path / "a.csv").stderr
+
+
 def test_an_exact_question_is_read_with_its_answer_and_without_a_difficulty(data: Data, tmp_path: Path) -> None:
     data.scenario()
     extract(data.folder, tmp_path / "d.jsonl")

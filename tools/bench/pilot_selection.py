@@ -104,6 +104,33 @@ def verdicts(tasks: Tasks, seed: int) -> tuple[Verdict, Verdict]:
     return left_out.verdict, counted.verdict
 
 
+def of_unlike_arms(hard: float, seed: int) -> tuple[Verdict, Verdict]:
+    """Return the verdict on B after a pilot of A alone, and after one of each arm.
+
+    Over all tasks the arms are equal: each has trouble with a share `hard` of them, 80 % of these with the same ones.
+    """
+    rng = np.random.default_rng(seed)
+    count = round(hard * CANDIDATES)
+    order, same = rng.permutation(CANDIDATES), round(0.8 * count)
+    troubles = [order[:count], np.concatenate([order[:same], order[count : 2 * count - same]])]
+    pilots, later = [], []
+    for trouble in troubles:
+        rewards = np.ones((CANDIDATES, 1 + RUNS))
+        rewards[trouble] = rng.beta(5, 3, (count, 1 + RUNS))
+        pilots.append(rewards[:, 0])
+        later.append(rewards[:, 1:])
+    found = []
+    for means in (pilots[0], (pilots[0] + pilots[1]) / 2):
+        candidates = [
+            Candidate(str(n), "c", "unknown", "python", 1, 1, DerivedFacts("k"), pilot=Pilot(float(mean), ()))
+            for n, mean in enumerate(means)
+        ]
+        chosen = [int(task.id) for task in choose(candidates, SELECTED)[0]]
+        a, b = (results(rewards[chosen], arm) for rewards, arm in zip(later, "ab", strict=True))
+        found.append(compare(a, b).verdict)
+    return found[0], found[1]
+
+
 def table(repetitions: int) -> tuple[str, list[str]]:
     """Return the table, and the rows that miss the bar."""
     lines = [
@@ -125,6 +152,19 @@ def table(repetitions: int) -> tuple[str, list[str]]:
                 missed.append(f"{name}: {100 * sum(cells[0]):.1f} % of unchanged agents are called")
             shares = " | ".join(f"{100 * share:.1f} %" for pair in cells for share in pair)
             lines.append(f"| {name} | {shares} |")
+            print(lines[-1], flush=True)
+        lines += [
+            "",
+            "Two agents that are equal over all tasks, and have trouble with a share of them, 80 % of these the same:",
+            "",
+            "| trouble with | a pilot of A alone: better | worse | of each arm: better | worse |",
+            "|---|---:|---:|---:|---:|",
+        ]
+        for hard in (0.1, 0.3):
+            pairs = list(pool.map(partial(of_unlike_arms, hard), range(FRESH, FRESH + repetitions), chunksize=10))
+            both = [Counter(which) for which in zip(*pairs, strict=True)]
+            calls = (one[v] / repetitions for one in both for v in (Verdict.IMPROVEMENT, Verdict.REGRESSION))
+            lines.append(f"| {hard:.0%} of the tasks | {' | '.join(f'{100 * share:.1f} %' for share in calls)} |")
             print(lines[-1], flush=True)
     return "\n".join(lines) + "\n", missed
 
