@@ -76,6 +76,8 @@ class AgentLog:
     cost_usd: float | None = None
     tokens: tuple[int, int, int] | None = None
     """Input tokens with cached ones, cached ones, and output tokens."""
+    servers: dict[str, str] = field(default_factory=dict)
+    """MCP server -> its status when Claude Code started."""
     mcp_calls: list[McpCall] = field(default_factory=list)
     """The calls of MCP tools, of agents that log server and tool apart."""
     sessions: dict[str, Call] = field(default_factory=dict)
@@ -190,6 +192,11 @@ def _add(log: AgentLog, event: Mapping[str, Any]) -> None:
     if kind == "result":  # Claude Code, also as a program that other agents print like; the last one counts
         log.cost_usd = _number(event.get("total_cost_usd")) or log.cost_usd
         log.tokens = _claude_tokens(event) or log.tokens
+    elif kind == "system" and event.get("subtype") == "init":  # Claude Code
+        given = event.get("mcp_servers")
+        for server in given if isinstance(given, list) else ():
+            if isinstance(server, Mapping):
+                log.servers[_text(server.get("name"))] = _text(server.get("status"))
     elif kind == "complete":  # goose
         log.cost_usd = _number(event.get("cost_usd")) or log.cost_usd
     elif kind == "step_finish":  # opencode: each step's own cost

@@ -63,6 +63,9 @@ OWN_LIMIT = re.compile(
 )
 """In the error of an agent's log: it ended by its own doing."""
 
+NOT_REACHED = ("failed", "needs-auth")
+"""What Claude Code calls an MCP server that it has no tools of."""
+
 PHRASES = {
     ErrorKind.AUTH: "not logged in|log ?in|api.?key|authenticat|unauthorized|forbidden|permission",
     ErrorKind.CREDIT: "credit|billing|quota|insufficient|payment|budget",
@@ -127,6 +130,7 @@ def _reasons(trial: TrialRecord, reward: float | None, *, explained: bool) -> It
         if _never_ran(trial, reward):
             said = next((f": {log.error.text}" for log in logs if log.error), "")
             yield Ending(Outcome.INFRA_ERROR, _kind(said), f"the agent never ran: no token and no turn{said}")
+        yield from _of_servers(trial)
     if not exceptions and trial.container_gone:
         error = "the agent's container was gone before the agent was graded"
         yield Ending(Outcome.INFRA_ERROR, ErrorKind.KILLED, error)
@@ -157,6 +161,17 @@ def _of_exception(trial: TrialRecord, exception: ExceptionInfo, reward: float | 
     if outcome.measured and (exception.reward_counts is False or no_trace):
         return Ending(Outcome.INFRA_ERROR, ErrorKind.API_ERROR, error)
     return Ending(outcome, kind, error)
+
+
+def _of_servers(trial: TrialRecord) -> Iterator[Ending]:
+    """Yield an ending if a server that the agent was to have was down when it started, and no call of it succeeded."""
+    for name in trial.servers or ():
+        status = next((log.servers[name] for log in trial.actions.logs if name in log.servers), "")
+        reached = any(call.error is None and call.name.startswith(f"mcp__{name}__") for call in trial.actions.calls)
+        if status in NOT_REACHED and not reached:
+            yield Ending(
+                Outcome.SETUP_ERROR, ErrorKind.NOT_LOADED, f"the agent started without MCP server {name} ({status})"
+            )
 
 
 def _of_log(error: LogError) -> Ending:

@@ -425,6 +425,28 @@ def test_a_question_about_killing_does_not_lose_its_run(tmp_path: Path, message:
     assert load_jobs(tmp_path)[0].trace.error_kind is ErrorKind.AGENT_STOPPED
 
 
+@pytest.mark.parametrize(
+    ("status", "lost"), [("failed", True), ("needs-auth", True), ("connected", False), ("pending", False)]
+)
+@pytest.mark.parametrize("called", [True, False])
+def test_an_agent_without_its_server_was_not_set_up(tmp_path: Path, status: str, lost: bool, called: bool) -> None:
+    agent = {"name": "claude-code", "mcp_servers": [{"name": "search", "transport": "sse", "url": "http://s"}]}
+    folder = write_trial(tmp_path, reward=0.5, config={"agent": agent})
+    (folder / "agent").mkdir(exist_ok=True)
+    calls = [
+        {"type": "assistant", "message": {"content": [{"type": "tool_use", "id": "1", "name": "mcp__search__find"}]}}
+    ]
+    calls += [{"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "1", "content": "x"}]}}]
+    lines: list[dict[str, Any]] = [
+        {"type": "system", "subtype": "init", "mcp_servers": [{"name": "search", "status": status}]}
+    ]
+    lines += [*(calls if called else []), {"type": "result", "subtype": "success", "result": "done"}]
+    (folder / "agent/claude-code.txt").write_text("\n".join(map(json.dumps, lines)))
+    result = load_jobs(tmp_path)[0]
+    assert (result.trace.error_kind is ErrorKind.NOT_LOADED) is (lost and not called), result.trace.error
+    assert result.measured is not (lost and not called)
+
+
 def test_a_container_that_was_gone_is_no_failure_of_the_agent(tmp_path: Path) -> None:
     """Harbor tells it in the trial's log alone, and the verifier gives 0 for the answer that is not there."""
     folder = write_trial(tmp_path, reward=0.0)
