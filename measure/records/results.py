@@ -89,6 +89,8 @@ class GradeResult(Record):
     weight: float | None = None
     """Weight that the task gave this assertion when the run was graded."""
     duration_seconds: float = 0.0
+    tools_as_invented: list[str] = []
+    """Tools of the run's MCP servers that the verifier counted as identifiers which the code base does not have."""
 
     def resolve_weight(self, weights: Mapping[str, float]) -> float:
         """Look up the grade's weight by assertion id, then check name, then llm_quality for judges, else 1."""

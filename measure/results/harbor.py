@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 from locobench.harbor.record import TrialRecord, read_or_warn, read_records
 from locobench.harbor.task import EnvironmentSection, MetadataSection
 from locobench.harbor.trial import BY_NAME, AgentInfo, AgentResult, Job, RewardError, RewardScale, TrialFolder, trials
+from locobench.reading import fold
 from locobench.shared.errors import InputError
 from measure.records import (
     PASS_SCORE,
@@ -246,6 +247,7 @@ def _batches(found: Sequence[TrialFolder]) -> dict[Path, Batch]:
 
 def _grade(trial: TrialRecord, reward: float, key: str, metrics: Metrics | None) -> GradeResult:
     components, rewards = metrics.components if metrics else {}, trial.result.rewards
+    called = {call.name.rpartition("__")[2] for call in trial.actions.calls if call.name.startswith("mcp__")}
     return GradeResult(
         assertion_id=key,
         assertion_type="code",
@@ -261,6 +263,7 @@ def _grade(trial: TrialRecord, reward: float, key: str, metrics: Metrics | None)
         ],
         weight=1.0,
         duration_seconds=(trial.result.verifier.seconds if trial.result.verifier else None) or 0.0,
+        tools_as_invented=sorted(name for name in called if metrics and fold(name) in metrics.invented_identifiers),
     )
 
 
@@ -269,6 +272,7 @@ class Metrics(BaseModel):
 
     components: dict[str, float | None] = {}
     """Each part of the score, 0 to 1."""
+    invented_identifiers: list[str] = []
     scoring: str | None = None
     scoring_version: str | None = None
 

@@ -104,6 +104,20 @@ def test_a_subagents_call_that_only_the_output_has_is_found(tmp_path: Path) -> N
     assert [(call.name, call.error) for call in calls] == [("Task", None), (SEARCH, "401")]
 
 
+def test_a_servers_tools_that_the_verifier_took_for_invented_are_named(tmp_path: Path) -> None:
+    for arm in ("with", "without"):
+        for task in map(str, range(4)):
+            folder = write_trial(tmp_path, job=arm, name=f"t{task}__{arm}", task=f"t{task}")
+            calls = [{"tool_call_id": n, "function_name": f"mcp__code-search__{n}"} for n in ("find_uses", "x")]
+            trajectory(folder, {"source": "agent", "tool_calls": calls if arm == "with" else []})
+            invented = ["finduses", "rowguard"] if task == "1" else ["rowguard"]
+            (folder / "verifier/metrics.json").write_text(json.dumps({"invented_identifiers": invented}))
+    found = compare(*(load_jobs(tmp_path / job) for job in ("without", "with"))).warnings
+    (told,) = [text for text in found if "invented" in text]
+    assert "1 of 4 answers name tools of its server" in told
+    assert "(find_uses)" in told
+
+
 def test_without_a_trajectory_the_calls_come_from_the_agents_own_files(tmp_path: Path) -> None:
     for agent in ("claude-code", "codex"):
         (recorded(tmp_path / agent, agent) / "agent/trajectory.json").unlink()

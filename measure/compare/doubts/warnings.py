@@ -43,6 +43,7 @@ def find_warnings(comparison: Comparison, arms: Arms, treatment: Sequence[str]) 
         *doubtful_zeros(arms),
         *cut_short(arms),
         *_mixed_scales(arms),
+        *_tools_as_invented(arms),
         *many_zeros(units, comparison.label_a, comparison.label_b),
         *treatment_in_baseline(arms, treatment),
         *unused_treatment(arms, treatment),
@@ -89,6 +90,18 @@ def _mixed_scales(arms: Arms) -> Iterator[str]:
             yield (
                 f"The arms are scored on different scales: every run of {label} scored 0 or 1, and "
                 f"{100 * between:.0f} % of {other}'s in between; score both arms in one way."
+            )
+
+
+def _tools_as_invented(arms: Arms) -> Iterator[str]:
+    """Yield a sentence for an arm whose answers lost points because they name the tools of its servers."""
+    for label, results in arms:
+        measured = [run for run in results if run.measured]
+        found = [tools for run in measured if (tools := {t for g in run.grades for t in g.tools_as_invented})]
+        if found:
+            yield (
+                f"{label}: {len(found)} of {len(measured)} answers name tools of its server, which the verifier counts "
+                f"as invented identifiers ({some(sorted(set.union(*found)))}); their rewards are too low."
             )
 
 
