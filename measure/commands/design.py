@@ -222,7 +222,7 @@ def plan(
             f"! {counted(history, 'task asks', 'tasks ask')} which functions a later commit changed. A server that"
             " indexes later code of the repository gives that away: index each project alone, or leave these tasks out."
         )
-    say("Run, from this folder:")
+    say("Run, from this folder, the jobs side by side if you can:")
     if ":" in agent and (places := os.environ.get("PYTHONPATH")):
         say(f"  export PYTHONPATH={shlex.quote(places)}")
     quoted = [shlex.quote(str(path)) for path in files.values()]

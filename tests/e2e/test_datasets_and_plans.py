@@ -72,7 +72,7 @@ def walk(provided: dict[str, str], folder: Path, *options: str) -> str:
     places = f"{REPOSITORY / 'examples/code-search'}:{REPOSITORY}"
     planned = harness(folder, "plan", "tasks", *PLANNED, *options, PYTHONPATH=places)
     assert planned.returncode == 0, planned.stderr
-    *commands, compare = planned.stdout.partition("Run, from this folder:\n")[2].splitlines()
+    *commands, compare = planned.stdout.partition("if you can:\n")[2].splitlines()
 
     tools = f"{Path(sys.executable).parent}:{Path(provided['HARBOR']).parent}:{os.environ['PATH']}"
     environment = harbor_environment() | {"PATH": tools}
