@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import islice
@@ -35,8 +35,12 @@ FEWEST_CHANGED = 2
 _END = b"\0"
 """What stands before the first line of a file, and behind the last."""
 _FOLLOWING = re.compile(rb"\s*.*")
-_MODIFIERS = re.compile(rb"[\w \t]*")
-_DECORATOR = re.compile(rb"[ \t]*(?:@|#\[)")
+# Of code whose brackets and comments are gone: decorators or attributes, and modifiers behind them.
+_BRACKETS = re.compile(rb"\([^][(){}]*\)|\[[^][(){}]*\]|\{[^][(){}]*\}")
+_LINE_COMMENT = re.compile(rb"^[ \t]*//.*", re.MULTILINE)
+_DECORATORS = re.compile(rb"\s*(?:(?:@[\w.$]+~?|#~)\s*)+")
+_MODIFIERS = re.compile(rb"(?:[ \t]*(?:@[\w.$]+~?|#~))*[\w \t]*")
+_LONGEST_DECORATOR = 2000
 # Lines of comment, and strings that are statements.
 _COMMENT = re.compile(r"""^[ \t]*(?:(?://|/\*|\*[ /]|\*$|\#[ ]|\#$).*|[rRuU]?(\"{3}|'{3})(?s:.*?)\1)""", re.MULTILINE)
 
@@ -166,22 +170,22 @@ class History:
         before = self._indexes(old)
         # Most commits touch too few functions, which shows before the new files are parsed.
         content = {path: _END + text + _END for path, text in new}
-        touched = {
-            item: parts
-            for item, parts in _functions(before).items()
-            if any(part.around not in content[item[0]] for part in parts)
-        }
-        if len(before) == len(old) and len(touched) < FEWEST_CHANGED:
+        functions = _functions(before)
+        touched = sum(any(part.around not in content[item[0]] for part in parts) for item, parts in functions.items())
+        if len(before) == len(old) and touched < FEWEST_CHANGED:
             return "too few or too many functions"
         after = self._indexes(new)
         if len(before) < len(old) or len(after) < len(new):
             return "in files that cannot be parsed"
         then, texts = _functions(after), (dict(old), dict(new))
-        edits = {
-            item: _lines(parts, now)
-            for item, parts in touched.items()
-            if self._tokens(item[0], texts[0], parts) != self._tokens(item[0], texts[1], now := then.get(item, []))
-        }
+        edits = {}
+        for item, parts in functions.items():
+            now = then.get(item, [])
+            # A further overload or variant is no change of those that were there.
+            if Counter(one.text for one in parts) - Counter(one.text for one in now) and (
+                self._tokens(item[0], texts[0][item[0]], parts) - self._tokens(item[0], texts[1][item[0]], now)
+            ):
+                edits[item] = _lines(parts, now)
         if not FEWEST_CHANGED <= len(edits) <= MOST_ITEMS:
             return "too few or too many functions"
         if any(names_part(edit.message, part) for path, name in edits for part in (*name.split("."), _stem(path))):
@@ -192,8 +196,8 @@ class History:
         names = {path: found for index in before for path, found in index.defined_names().items()}
         return Change(edit.commit, edit.parent, edit.message, items, names)
 
-    def _tokens(self, path: str, texts: Mapping[str, bytes], parts: Sequence[_Part]) -> list[list[tuple[int, bytes]]]:
-        return [list(_tokens(self._root(path, texts[path]), part)) for part in parts]
+    def _tokens(self, path: str, text: bytes, parts: Sequence[_Part]) -> Counter[_Tokens]:
+        return Counter(tuple(_tokens(self._root(path, text), part.start, part.end)) for part in parts)
 
     def _indexes(self, sources: Sequence[tuple[str, bytes]]) -> list[Index]:
         return [index for path, text in sources if (index := self._index(path, text))]
@@ -245,6 +249,9 @@ def _index(language: Language, path: str, text: bytes) -> Index | None:
     return index if index.files else None
 
 
+_Tokens = tuple[tuple[int, bytes], ...]
+
+
 class _Part(NamedTuple):
     """A definition of a function, with its decorators, and its text with the end of the line before and after it."""
 
@@ -269,7 +276,8 @@ def _functions(indexes: Sequence[Index]) -> dict[tuple[str, str], list[_Part]]:
                 start = _start(text, one.start)
                 after = _FOLLOWING.match(whole, one.end + 1)
                 assert after
-                above = whole.rfind(b"\n", 0, start) + 1
+                # With what ends the line above that: behind a blank line, a new decorator would go unseen.
+                above = max(whole.rfind(b"\n", 0, start), 0)
                 around = whole[above : one.end + 1] + after[0]
                 found[index.files[0], symbol.qualified].append(_Part(start, one.end, text[start : one.end], around))
     return found
@@ -277,26 +285,42 @@ def _functions(indexes: Sequence[Index]) -> dict[tuple[str, str], list[_Part]]:
 
 def _start(text: bytes, at: int) -> int:
     """Return where a definition begins with its modifiers, and the decorators or attributes on the lines above it."""
-    line = text.rfind(b"\n", 0, at) + 1
-    if not _MODIFIERS.fullmatch(text, line, at):
+    start = line = text.rfind(b"\n", 0, at) + 1
+    if not _MODIFIERS.fullmatch(_bare(text[line:at])):
         return at
-    while line and _DECORATOR.match(text, above := text.rfind(b"\n", 0, line - 1) + 1, line):
-        line = above
-    return line
+    while line and start - line < _LONGEST_DECORATOR:
+        line = text.rfind(b"\n", 0, line - 1) + 1
+        above = _bare(text[line:start])
+        if _DECORATORS.fullmatch(above):
+            start = line
+        # Nothing but comments, or the end of what begins further up.
+        elif above.rstrip() and not above.rstrip().endswith((b")", b"]")):
+            break
+    return start
 
 
-def _tokens(root: Node, part: _Part) -> Iterator[tuple[int, bytes]]:
-    """Yield the tokens of a part, each behind the number of blocks around it: Python tells them by indentation alone.
+def _bare(code: bytes) -> bytes:
+    """Return code without comments, with `~` for each pair of brackets."""
+    before, code = b"", _LINE_COMMENT.sub(b"", code)
+    while before != code:
+        before, code = code, _BRACKETS.sub(b"~", code)
+    return code
 
-    Comments and docstrings are none.
+
+def _tokens(root: Node, start: int, end: int) -> Iterator[tuple[int, bytes]]:
+    """Yield the tokens between two offsets, each behind the number of blocks around it.
+
+    Python tells blocks by indentation alone. Comments and docstrings are no tokens.
     """
     waiting = [(0, root)]
     while waiting:
         depth, node = waiting.pop()
-        if node.end_byte <= part.start or node.start_byte >= part.end or "comment" in node.type:
+        if node.end_byte <= start or node.start_byte >= end or "comment" in node.type:
             continue
         if not node.child_count:
-            yield depth, node.text or b""
+            token = node.text or b""
+            # A macro's body is one token.
+            yield depth, b" ".join(token.replace(b"\\\n", b" ").split()) if node.type == "preproc_arg" else token
         block = node.type == "block"
         for child in reversed(node.children):
             if not (block and child.type == "expression_statement" and child.children[0].type == "string"):

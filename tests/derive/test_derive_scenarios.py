@@ -178,6 +178,67 @@ def test_a_function_changes_with_all_of_its_code(
     ]
 
 
+TWO = {"rust": "\npub fn read_one() -> u8 {{ {0} }}\npub fn read_two() -> u8 {{ {0} }}\n",
+       "c": "\nint read_one(void) {{ return {0}; }}\nint read_two(void) {{ return {0}; }}\n",
+       "javascript": "\nfunction readOne() {{ return {0} }}\nfunction readTwo() {{ return {0} }}\n",
+       "python": "\ndef read_one():\n    return {0}\n\ndef read_two():\n    return {0}\n"}  # fmt: skip
+SUFFIX = {"rust": "rs", "c": "c", "javascript": "js", "python": "py"}
+"""Two functions that change with the number they return."""
+
+
+def of_history(folder: Path, script: Script, language: str, before: str, after: str) -> tuple[list[str], str]:
+    """Return the names in the key of a commit that changes TWO and this code as well, and what the command printed."""
+    name = f"shop.{SUFFIX[language]}"
+    commit(folder / "repository", {name: before + TWO[language].format(1)})
+    commit(folder / "repository", {name: after + TWO[language].format(2)}, FIX)
+    done = script("derive_scenarios.py", folder / "repository", "--output_dir", folder / "data")
+    asked = scenarios(folder / "data") if (folder / "data").exists() else []
+    return [
+        item.partition(": ")[2] for one in asked for item in one["ground_truth"]["items"]
+    ], done.stdout + done.stderr
+
+
+ATTRIBUTE = '#[deprecated(\n    note = "{0}"\n)]\npub fn read_all() -> u8 {{ 3 }}\n'
+TWINS = "class First {{\n  readAll() {{ return 1 }}\n}}\nclass Second {{\n  readAll() {{ return {0} }}\n}}\n"
+MACRO = "int read_all(int one) {{\n#define MORE(one) (one + \\\n{0}    1)\n    return MORE(one);\n}}\n"
+VARIANT = "#endif\nint read_all(void) { return 3; }\n"
+
+
+@pytest.mark.parametrize(
+    ("language", "before", "after", "more"),
+    [
+        ("rust", ATTRIBUTE.format("soon"), ATTRIBUTE.format("later"), ["read_all"]),
+        ("rust", "#[inline] pub fn read_all() {}\n", "#[cold] pub fn read_all() {}\n", ["read_all"]),
+        ("rust", "\n\npub fn read_all() {}\n", "\n\n#[inline]\npub fn read_all() {}\n", ["read_all"]),
+        ("rust", "#[inline]\n// Fast.\npub fn read_all() {}\n", "// Fast.\npub fn read_all() {}\n", ["read_all"]),
+        ("javascript", TWINS.format(1), TWINS.format(2), ["Second.readAll"]),
+        ("c", MACRO.format(""), MACRO.format("    "), []),
+        ("c", "#ifdef OLD\n" + VARIANT, "#ifdef OLD\nint read_all(void) { return 4; }\n#else\n" + VARIANT, []),
+    ],
+    ids=[
+        "an attribute of several lines",
+        "an attribute on the same line",
+        "a new attribute behind a blank line",
+        "an attribute above a comment",
+        "one of two twins",
+        "the blanks in a macro",
+        "a further variant",
+    ],
+)
+def test_a_key_has_what_changed_whatever_stands_beside_it(
+    language: str, before: str, after: str, more: list[str], tmp_path: Path, script: Script
+) -> None:
+    names, said = of_history(tmp_path, script, language, before, after)
+    two = ["readOne", "readTwo"] if language == "javascript" else ["read_one", "read_two"]
+    assert sorted(names) == sorted([*more, *two]), said
+
+
+def test_tests_beside_the_code_may_change_with_it(tmp_path: Path, script: Script) -> None:
+    tests = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn reads_all() { assert_eq!(1, %d) }\n}\n"
+    names, said = of_history(tmp_path, script, "rust", tests % 1, tests % 2)
+    assert names == ["read_one", "read_two"], said
+
+
 def test_generated_and_vendored_files_are_in_no_key(shop: Path, tmp_path: Path, script: Script) -> None:
     vendored = {"vendor/shop/basket.py": CHAIN["shop/basket.py"]}
     commit(shop, vendored, "Start")
