@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import islice
@@ -43,6 +43,17 @@ _MODIFIERS = re.compile(rb"(?:[ \t]*(?:@[\w.$]+~?|#~))*[\w \t]*")
 _LONGEST_DECORATOR = 2000
 # Lines of comment, and strings that are statements.
 _COMMENT = re.compile(r"""^[ \t]*(?:(?://|/\*|\*[ /]|\*$|\#[ ]|\#$).*|[rRuU]?(\"{3}|'{3})(?s:.*?)\1)""", re.MULTILINE)
+
+# What the grammars call functions.
+_CALLABLE = frozenset(
+    """
+lambda lambda_expression arrow_function closure_expression func_literal function_expression generator_function
+anonymous_function anonymous_method_expression
+function_definition function_declaration generator_function_declaration function_item method_definition
+method_declaration constructor_declaration compact_constructor_declaration destructor_declaration
+operator_declaration conversion_operator_declaration indexer_declaration event_declaration accessor_declaration
+""".split()  # noqa: SIM905
+)
 
 
 @dataclass(frozen=True)
@@ -192,12 +203,24 @@ class History:
             return "the message names the answer"
         if not all(is_about(edit.message, f"{name}\n{lines}") for (_, name), lines in edits.items()):
             return "the message does not lead to the answer"
+        both = [(path, text, texts[1][path]) for path, text in old]
+        if any(self._nameless(path, was, functions) - self._nameless(path, now, then) for path, was, now in both):
+            return "a function without a name changed, too"
         items = tuple(sorted(f"{path}: {name}" for path, name in edits))
         names = {path: found for index in before for path, found in index.defined_names().items()}
         return Change(edit.commit, edit.parent, edit.message, items, names)
 
     def _tokens(self, path: str, text: bytes, parts: Sequence[_Part]) -> Counter[_Tokens]:
         return Counter(tuple(_tokens(self._root(path, text), part.start, part.end)) for part in parts)
+
+    def _nameless(self, path: str, text: bytes, functions: Mapping[tuple[str, str], list[_Part]]) -> Counter[_Tokens]:
+        """Return a file's outermost functions that are no item, nor inside one: callbacks, members of an object."""
+        named = [part for item, parts in functions.items() for part in parts if item[0] == path]
+        return Counter(
+            tuple(_tokens(node, node.start_byte, node.end_byte))
+            for node in _outermost(self._root(path, text))
+            if not any(part.start <= node.start_byte and node.end_byte <= part.end for part in named)
+        )
 
     def _indexes(self, sources: Sequence[tuple[str, bytes]]) -> list[Index]:
         return [index for path, text in sources if (index := self._index(path, text))]
@@ -305,6 +328,24 @@ def _bare(code: bytes) -> bytes:
     while before != code:
         before, code = code, _BRACKETS.sub(b"~", code)
     return code
+
+
+def _outermost(root: Node) -> Iterator[Node]:
+    """Yield the functions that are in no other one, without Rust's tests."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node.type in _CALLABLE:
+            yield node
+            continue
+        is_test = False
+        for child in node.children:
+            if child.type == "attribute_item":
+                is_test = is_test or b"test" in (child.text or b"")
+            elif "comment" not in child.type:
+                if not is_test:
+                    waiting.append(child)
+                is_test = False
 
 
 def _tokens(root: Node, start: int, end: int) -> Iterator[tuple[int, bytes]]:

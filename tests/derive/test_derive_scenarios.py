@@ -233,6 +233,23 @@ def test_a_key_has_what_changed_whatever_stands_beside_it(
     assert sorted(names) == sorted([*more, *two]), said
 
 
+NAMELESS = [
+    ("javascript", "var res = {}\nres.set =\nres.header = function readAll() { return %d }\n"),
+    ("javascript", "var all = { read() { return %d } }\n"),
+    ("javascript", "function on() {}\non('read', () => %d)\n"),
+    ("python", "read_all = sorted([], key=lambda one: %d)\n"),
+]
+
+
+@pytest.mark.parametrize(("language", "code"), NAMELESS, ids=["two names", "a member", "a callback", "a lambda"])
+def test_no_question_where_a_function_changed_that_no_item_names(
+    language: str, code: str, tmp_path: Path, script: Script
+) -> None:
+    names, said = of_history(tmp_path, script, language, code % 1, code % 2)
+    assert not names
+    assert "1 a function without a name changed, too" in said
+
+
 def test_tests_beside_the_code_may_change_with_it(tmp_path: Path, script: Script) -> None:
     tests = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn reads_all() { assert_eq!(1, %d) }\n}\n"
     names, said = of_history(tmp_path, script, "rust", tests % 1, tests % 2)
