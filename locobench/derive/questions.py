@@ -159,6 +159,8 @@ def phrase_change(change: Change, language: Language) -> Question:
         "List those that exist now. What the change adds is not asked for.",
         "Give the outermost named function or method, with its class: nested functions, lambdas and callbacks belong to"
         " it.",
+        *([_ASSIGNED] if language.name in _SCRIPTS else []),
+        *(["A property counts as a method."] if language.name == "csharp" else []),
         "The answer is compared with what the authors changed. Other places may be right as well, so a missing item"
         " costs more than one too many.",
         _scope(language),
@@ -168,6 +170,11 @@ def phrase_change(change: Change, language: Language) -> Question:
     return Question(title, first, "\n\n".join([first, quoted, _bullets(rules), _items(language)]))
 
 
+_SCRIPTS = ("javascript", "typescript")
+_ASSIGNED = (
+    "A constant or a property whose value is a function written there, bare or as an argument of a call, is a function"
+    " of its name."
+)
 _SCRIPT_USES = ", a default, a base class, a JSX tag, or code inside a template string"
 _USES = {
     "python": ", a default, a decorator, a base class, or code inside an f-string",
@@ -180,12 +187,7 @@ _USES = {
 
 
 def _use_rules(name: str, word: str, language: Language) -> list[str]:
-    assigned = (
-        " A constant or a property whose value is a function written there, bare or as an argument of a call, is a"
-        " function of its name."
-        if language.name in ("javascript", "typescript")
-        else ""
-    )
+    assigned = f" {_ASSIGNED}" if language.name in _SCRIPTS else ""
     uses = _USES.get(language.name, ", an annotation or a base type")
     exports = " and `__all__`" if language.name == "python" else ""
     return [
