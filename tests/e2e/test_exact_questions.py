@@ -18,6 +18,7 @@ import pytest
 from locobench.derive.kinds import KINDS
 from tests.conftest import REPOSITORY, Script
 from tests.derive.repositories import commit
+from tests.e2e.resolvers import changed
 from tests.e2e.resolvers.changed import changed_functions, children
 from tests.e2e.resolvers.check import REPOSITORIES, check, check_together
 from tests.e2e.resolvers.facts import MODULES, tool
@@ -104,10 +105,24 @@ def test_keys_from_the_history_are_what_pythons_parser_says_changed(tmp_path: Pa
     script("derive_scenarios.py", click, *few)
     asked = [json.loads(path.read_bytes()) for path in (tmp_path / "data/output/scenarios").iterdir()]
     after = children(click)
+    right = changed_functions(click, [one for item in asked for one in after[item["metadata"]["commit"]]], "python")
     assert len(asked) >= 20
     for one in asked:
         key = set(one["ground_truth"]["items"])
-        assert any(changed_functions(click, commit) == key for commit in after[one["metadata"]["commit"]]), one["id"]
+        assert any(right[commit] == key for commit in after[one["metadata"]["commit"]]), one["id"]
+
+
+OTHERS = [(name, language) for name, language in changed.REPOSITORIES.items() if language != "python"]
+
+
+@pytest.mark.parametrize(("name", "language"), OTHERS, ids=[f"{name} {language}" for name, language in OTHERS])
+def test_keys_from_the_history_are_what_the_languages_own_parser_says_changed(
+    name: str, language: str, tmp_path: Path
+) -> None:
+    need(language)
+    keys, _, differences = changed.check(unpacked(name, tmp_path), language)
+    assert keys >= 30
+    assert differences == []
 
 
 BOUND, LANGUAGES = 150, 8
