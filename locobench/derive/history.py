@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,10 +14,11 @@ from tree_sitter import Node
 from locobench.derive.code.build import build
 from locobench.derive.code.index import Index
 from locobench.derive.code.languages import Language
-from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL
+from locobench.derive.code.rows import TOP_LEVEL
 from locobench.derive.code.scope import Source, why_left_out, why_not_read
 from locobench.derive.code.tree import LARGEST_SOURCE, Blob, Repository
 from locobench.derive.finding import f1
+from locobench.derive.functions import END, Part, Tokens, changed_lines, functions_of, outermost, tokens_of
 from locobench.derive.kinds import MOST_ITEMS
 from locobench.derive.messages import clean, is_about, names_part, why_unfit, words_to_grep
 
@@ -31,29 +31,6 @@ REMEMBERED = 64
 """Files whose definitions are kept: what one commit made of a file is what the next newer one found."""
 FEWEST_CHANGED = 2
 """Fewest changed functions in an answer: a single one can be guessed."""
-
-_END = b"\0"
-"""What stands before the first line of a file, and behind the last."""
-_FOLLOWING = re.compile(rb"\s*.*")
-# Of code whose brackets and comments are gone: decorators or attributes, and modifiers behind them.
-_BRACKETS = re.compile(rb"\([^][(){}]*\)|\[[^][(){}]*\]|\{[^][(){}]*\}")
-_LINE_COMMENT = re.compile(rb"^[ \t]*//.*", re.MULTILINE)
-_DECORATORS = re.compile(rb"\s*(?:(?:@[\w.$]+~?|#~)\s*)+")
-_MODIFIERS = re.compile(rb"(?:[ \t]*(?:@[\w.$]+~?|#~))*[\w \t]*")
-_LONGEST_DECORATOR = 2000
-# Lines of comment, and strings that are statements.
-_COMMENT = re.compile(r"""^[ \t]*(?:(?://|/\*|\*[ /]|\*$|\#[ ]|\#$).*|[rRuU]?(\"{3}|'{3})(?s:.*?)\1)""", re.MULTILINE)
-
-# What the grammars call functions.
-_CALLABLE = frozenset(
-    """
-lambda lambda_expression arrow_function closure_expression func_literal function_expression generator_function
-anonymous_function anonymous_method_expression
-function_definition function_declaration generator_function_declaration function_item method_definition
-method_declaration constructor_declaration compact_constructor_declaration destructor_declaration
-operator_declaration conversion_operator_declaration indexer_declaration event_declaration accessor_declaration
-""".split()  # noqa: SIM905
-)
 
 
 @dataclass(frozen=True)
@@ -180,15 +157,15 @@ class History:
         old, new = sources[: len(sources) // 2], sources[len(sources) // 2 :]
         before = self._indexes(old)
         # Most commits touch too few functions, which shows before the new files are parsed.
-        content = {path: _END + text + _END for path, text in new}
-        functions = _functions(before)
+        content = {path: END + text + END for path, text in new}
+        functions = functions_of(before)
         touched = sum(any(part.around not in content[item[0]] for part in parts) for item, parts in functions.items())
         if len(before) == len(old) and touched < FEWEST_CHANGED:
             return "too few or too many functions"
         after = self._indexes(new)
         if len(before) < len(old) or len(after) < len(new):
             return "in files that cannot be parsed"
-        then, texts = _functions(after), (dict(old), dict(new))
+        then, texts = functions_of(after), (dict(old), dict(new))
         edits = {}
         for item, parts in functions.items():
             now = then.get(item, [])
@@ -196,7 +173,7 @@ class History:
             if Counter(one.text for one in parts) - Counter(one.text for one in now) and (
                 self._tokens(item[0], texts[0][item[0]], parts) - self._tokens(item[0], texts[1][item[0]], now)
             ):
-                edits[item] = _lines(parts, now)
+                edits[item] = changed_lines(parts, now)
         if not FEWEST_CHANGED <= len(edits) <= MOST_ITEMS:
             return "too few or too many functions"
         if any(names_part(edit.message, part) for path, name in edits for part in (*name.split("."), _stem(path))):
@@ -210,15 +187,15 @@ class History:
         names = {path: found for index in before for path, found in index.defined_names().items()}
         return Change(edit.commit, edit.parent, edit.message, items, names)
 
-    def _tokens(self, path: str, text: bytes, parts: Sequence[_Part]) -> Counter[_Tokens]:
-        return Counter(tuple(_tokens(self._root(path, text), part.start, part.end)) for part in parts)
+    def _tokens(self, path: str, text: bytes, parts: Sequence[Part]) -> Counter[Tokens]:
+        return Counter(tuple(tokens_of(self._root(path, text), part.start, part.end)) for part in parts)
 
-    def _nameless(self, path: str, text: bytes, functions: Mapping[tuple[str, str], list[_Part]]) -> Counter[_Tokens]:
+    def _nameless(self, path: str, text: bytes, functions: Mapping[tuple[str, str], list[Part]]) -> Counter[Tokens]:
         """Return a file's outermost functions that are no item, nor inside one: callbacks, members of an object."""
         named = [part for item, parts in functions.items() for part in parts if item[0] == path]
         return Counter(
-            tuple(_tokens(node, node.start_byte, node.end_byte))
-            for node in _outermost(self._root(path, text))
+            tuple(tokens_of(node, node.start_byte, node.end_byte))
+            for node in outermost(self._root(path, text))
             if not any(part.start <= node.start_byte and node.end_byte <= part.end for part in named)
         )
 
@@ -270,114 +247,6 @@ def _index(language: Language, path: str, text: bytes) -> Index | None:
     """Return what a file defines; None if it is too large or cannot be parsed."""
     index = build(language, [Source(path, text)] if len(text) <= LARGEST_SOURCE else [], mentions=False)
     return index if index.files else None
-
-
-_Tokens = tuple[tuple[int, bytes], ...]
-
-
-class _Part(NamedTuple):
-    """A definition of a function, with its decorators, and its text with the end of the line before and after it."""
-
-    start: int
-    end: int
-    text: bytes
-    around: bytes
-
-
-def _functions(indexes: Sequence[Index]) -> dict[tuple[str, str], list[_Part]]:
-    """Return the definitions of each function by path and name; more than one where it is overloaded.
-
-    Args:
-        indexes: of a file each.
-    """
-    found: dict[tuple[str, str], list[_Part]] = defaultdict(list)
-    for index in indexes:
-        text = index.texts[0]
-        whole = _END + text + _END
-        for symbol in index.symbols:
-            for one in (index.definitions[number] for number in symbol.definitions if symbol.kind in FUNCTIONS):
-                start = _start(text, one.start)
-                after = _FOLLOWING.match(whole, one.end + 1)
-                assert after
-                # With what ends the line above that: behind a blank line, a new decorator would go unseen.
-                above = max(whole.rfind(b"\n", 0, start), 0)
-                around = whole[above : one.end + 1] + after[0]
-                found[index.files[0], symbol.qualified].append(_Part(start, one.end, text[start : one.end], around))
-    return found
-
-
-def _start(text: bytes, at: int) -> int:
-    """Return where a definition begins with its modifiers, and the decorators or attributes on the lines above it."""
-    start = line = text.rfind(b"\n", 0, at) + 1
-    if not _MODIFIERS.fullmatch(_bare(text[line:at])):
-        return at
-    while line and start - line < _LONGEST_DECORATOR:
-        line = text.rfind(b"\n", 0, line - 1) + 1
-        above = _bare(text[line:start])
-        if _DECORATORS.fullmatch(above):
-            start = line
-        # Nothing but comments, or the end of what begins further up.
-        elif above.rstrip() and not above.rstrip().endswith((b")", b"]")):
-            break
-    return start
-
-
-def _bare(code: bytes) -> bytes:
-    """Return code without comments, with `~` for each pair of brackets."""
-    before, code = b"", _LINE_COMMENT.sub(b"", code)
-    while before != code:
-        before, code = code, _BRACKETS.sub(b"~", code)
-    return code
-
-
-def _outermost(root: Node) -> Iterator[Node]:
-    """Yield the functions that are in no other one, without Rust's tests."""
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        if node.type in _CALLABLE:
-            yield node
-            continue
-        is_test = False
-        for child in node.children:
-            if child.type == "attribute_item":
-                is_test = is_test or b"test" in (child.text or b"")
-            elif "comment" not in child.type:
-                if not is_test:
-                    waiting.append(child)
-                is_test = False
-
-
-def _tokens(root: Node, start: int, end: int) -> Iterator[tuple[int, bytes]]:
-    """Yield the tokens between two offsets, each behind the number of blocks around it.
-
-    Python tells blocks by indentation alone. Comments and docstrings are no tokens.
-    """
-    waiting = [(0, root)]
-    while waiting:
-        depth, node = waiting.pop()
-        if node.end_byte <= start or node.start_byte >= end or "comment" in node.type:
-            continue
-        if not node.child_count:
-            token = node.text or b""
-            # A macro's body is one token.
-            yield depth, b" ".join(token.replace(b"\\\n", b" ").split()) if node.type == "preproc_arg" else token
-        block = node.type == "block"
-        for child in reversed(node.children):
-            if not (block and child.type == "expression_statement" and child.children[0].type == "string"):
-                waiting.append((depth + block, child))
-
-
-def _lines(before: Sequence[_Part], after: Sequence[_Part]) -> str:
-    """Return the lines of code that only one version of a function has, or all if they only stand elsewhere."""
-    old, new = _code(before), _code(after)
-    return "\n".join((Counter(old) - Counter(new)) + (Counter(new) - Counter(old))) or "\n".join(old)
-
-
-def _code(parts: Sequence[_Part]) -> list[str]:
-    """Return lines of code, without indentation, comments and docstrings."""
-    text = _COMMENT.sub("", b"\n".join(part.text for part in parts).decode("utf-8", "replace"))
-    return [line.strip() for line in text.splitlines()]
 
 
 def _stem(path: str) -> str:
