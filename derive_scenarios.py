@@ -13,13 +13,13 @@ from locobench.shared.installation import EXTRACT
 from locobench.shared.terminal import complain, progress, say
 
 
-@script(f"Derive scenarios with exact answers from git repositories: a data folder as {EXTRACT} reads it.")
+@script(f"Derive scenarios with exact answers from git repositories, as a data folder that {EXTRACT} reads.")
 @argument("repository", type=PATH, nargs=-1, required=True)
 @option("--output_dir", type=PATH, default="data/derived", help="Data folder to write.")
 @option("--revision", metavar="REV", default="HEAD", help="Commit to read.")
-@option("--max_questions", type=COUNT, default=60, help="Most hard questions per language.")
-@option("--history", type=COUNT, default=15, help="Most questions from a repository's history.")
-@option("--together", is_flag=True, help="Lay the repositories side by side and ask across them.")
+@option("--max_questions", type=COUNT, default=60, help="Most hard questions per repository and language.")
+@option("--history", type=COUNT, default=15, help="Most questions from the history of each repository.")
+@option("--together", is_flag=True, help="Put the repositories into one project and ask only across them.")
 @option("--quiet", is_flag=True, help="No progress and no summary.")
 def main(
     repository: tuple[Path, ...],
@@ -42,10 +42,10 @@ def main(
         for note in report.notes:
             complain(f"{report.name}: {note}")
         if not report.scenarios:
-            complain(f"{report.name}: no question: {'. '.join(report.why_no_more())}")
+            complain(f"{report.name}: no question: {'. '.join(map(str.strip, report.why_no_more()))}")
         elif not quiet:
             control = report.count(hard=False)
-            say(f"{report.name}: {report.count(hard=True)} questions, and {control} more as a control group")
+            say(f"{report.name}: {report.count(hard=True)} hard and {control} control questions")
             for line in report.why_no_more():
                 say(f"{report.name}: {line}")
     total = sum(len(report.scenarios) for report in reports)

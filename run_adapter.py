@@ -30,18 +30,32 @@ if TYPE_CHECKING:
 @option(
     "--language_image", metavar="NAME", help="Prebuilt images, as registry/x-{language}:1 (docs/RUNNING_AT_SCALE.md)."
 )
-@option("--agent_timeout_sec", type=float, default=1800.0, help="Seconds that an agent has for one task.")
-@option("--cpus", type=int, default=2, help="Processors of a container.")
-@option("--memory_mb", type=int, default=4096, help="Memory of a container in MB.")
-@option("--storage_mb", type=int, default=10240, help="Disk of a container in MB.")
+@option("--agent_timeout_sec", type=float, default=1800.0, help="Time limit of the agent for each task, in seconds.")
+@option("--cpus", type=int, default=2, help="CPUs of each container.")
+@option("--memory_mb", type=int, default=4096, help="Memory of each container in MB.")
+@option("--storage_mb", type=int, default=10240, help="Disk of each container in MB.")
 @option("--include_hints", is_flag=True, help="Put expected approach and criteria into the instruction.")
-@option("--scoring", type=Choice(["evidence", "published"]), default="evidence", help="The formula (docs/VERIFIER.md).")
+@option(
+    "--scoring",
+    type=Choice(["evidence", "published"]),
+    default="evidence",
+    help="How answers are scored (docs/VERIFIER.md).",
+)
 @option("--verifier", type=PATH, metavar="FILE", help="A verify.py of your own (docs/CUSTOM_VERIFIER.md).")
 @option("--closed_book", is_flag=True, help="Leave the code out, to see what can be answered without it.")
-@option("--mcp_config", type=PATH, metavar="FILE", help="MCP servers for the agent, as a .mcp.json has them.")
-@option("--remote_output_dir", type=PATH, help="Also write the tasks with these servers in place of the code.")
+@option("--mcp_config", type=PATH, metavar="FILE", help="MCP servers for the agent, in the format of .mcp.json.")
+@option(
+    "--remote_output_dir",
+    type=PATH,
+    help="Also write the tasks here with the servers of --mcp_config in place of the code.",
+)
 @option("--dataset_name", metavar="ORG/NAME", help="Also write the manifest of a Harbor dataset beside the tasks.")
-@option("--mirror_repos", type=PATH, metavar="DIR", help="Also write the projects as git repositories.")
+@option(
+    "--mirror_repos",
+    type=PATH,
+    metavar="DIR",
+    help="Also write the projects as git repositories, for a server to index.",
+)
 @option("--quiet", is_flag=True, help="No progress, no summary, no warnings about files left out.")
 def main(
     dataset_path: Path,
@@ -110,9 +124,9 @@ def main(
             complain(f"{project}: {reason}; not mirrored")
         for repository, questions in mirrored.answered.items():
             complain(
-                f"{mirror_repos}: a server over all of it can give away {questions} questions from the history of"
-                f" {repository}, whose fixes are in later commits beside; index each alone, or leave them out by"
-                f" `{SELECT} --categories {STRUCTURE}`"
+                f"{mirror_repos}: {questions} questions ask what a fix in {repository} changed, and the projects of"
+                " later commits hold these fixes; let the server index each project alone, or leave the questions out"
+                f" by `{SELECT} --categories {STRUCTURE}`"
             )
         if mirrored.unlisted:
             complain(
@@ -120,7 +134,7 @@ def main(
                 f" are not in {mirror.INDEX_FILE}; remove them before a server indexes the whole folder"
             )
         failed += len(mirrored.failures)
-        tell(f"repositories listed in {mirror_repos / mirror.INDEX_FILE}, {len(mirrored.failures)} failed")
+        tell(f"git repositories for a server: see {mirror_repos / mirror.INDEX_FILE}; {len(mirrored.failures)} failed")
     return SOME_FAILED if failed else DONE
 
 
@@ -158,7 +172,7 @@ def generate(adapter: LoCoBenchAdapter, wanted: list[str], *, quiet: bool) -> di
         say(f"{len(made['written'])} tasks written to {adapter.output_dir}, {rest}")
         if missing:
             names = first_few([name for name, _ in missing.most_common()])
-            say(f"in {lacking} of them context files that do not exist are not scored: {names}")
+            say(f"{lacking} of them list context files that do not exist, which are not scored: {names}")
     from locobench.generate.folder import other_tasks
 
     if others := other_tasks(adapter.output_dir, wanted):

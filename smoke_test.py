@@ -17,20 +17,20 @@ from locobench.shared.terminal import complain, printable, progress
 
 
 @script(
-    "Build the image of every task and run oracle and nop in it, without network: the oracle must earn 1.0, doing"
-    " nothing 0.0; the toolchain must answer, and no ground truth may lie in environment/. TASKS: a folder of tasks, or"
-    " one task (default: tasks)."
+    "Build each task's image and run oracle and nop in it, without network. The oracle must earn 1.0 and nop 0.0, the"
+    " toolchain must respond, and environment/ must not hold the ground truth. TASKS is a folder of tasks, or one task"
+    " (default: tasks)."
 )
 @argument("tasks", type=PATH, default="tasks")
 @option("--task_ids", multiple=True, metavar="ID ...", help="Only these tasks.")
 @option("--limit_per_language", type=COUNT, metavar="N", help="Only the first N tasks of each language.")
 @option("--languages", type=PATH, metavar="FILE", help=f"The file that {GENERATE} --languages was given.")
-@option("--local", is_flag=True, help="Oracle and nop on this machine: no Docker, no images, seconds.")
+@option("--local", is_flag=True, help="Run oracle and nop on this machine, without Docker; takes seconds.")
 @option("--task", type=PATH, metavar="FOLDER", help="Only grade --answer, with the verifier of this task.")
 @option("--answer", type=PATH, metavar="FILE", help="The answer to grade; shows output, reward and metrics.")
-@option("--jobs", type=POSITIVE, help="Tasks at once (default: one a processor, at most 4).")
-@option("--timeout", type=SECONDS, default=300, help="Seconds for one command in a container.")
-@option("--build_timeout", type=SECONDS, default=900, help="Seconds for building one image.")
+@option("--jobs", type=POSITIVE, help="Tasks at once (default: one per CPU, at most 4).")
+@option("--timeout", type=SECONDS, default=300, help="Time limit of a command in a container, in seconds.")
+@option("--build_timeout", type=SECONDS, default=900, help="Time limit of building an image, in seconds.")
 @option("--report", type=PATH, metavar="FILE", help="Markdown page to write, such as SMOKE_TEST_RESULTS.md.")
 @option("--quiet", is_flag=True, help="No progress and no table; the summary only when something failed.")
 def main(

@@ -76,7 +76,7 @@ def validate(
                 f"{'ok' if check.as_expected else 'WRONG'}: {check.kind} {check.task_id}: {check.details}", hang=4
             )
         right = sum(check.as_expected for check in checks)
-        say(f"{right} of {len(checks)} checks are right")
+        say(f"{right} of {len(checks)} checks passed")
         ctx.exit(0 if right == len(checks) else 1)
 
 

@@ -35,7 +35,7 @@ MOST_REASONS = 5
     multiple=True,
     default=[DEFAULT_JUDGE_MODEL],
     show_default=True,
-    help="Model that judges; repeatable.",
+    help="Model that judges; may be given several times.",
 )
 @click.option(
     "--api",
@@ -50,7 +50,7 @@ MOST_REASONS = 5
     default=1,
     show_default=True,
     type=click.IntRange(1, 25),
-    help="Verdicts of each judge on each question.",
+    help="How often each judge is asked about each answer.",
 )
 @click.option(
     "--max-cost-usd", type=click.FloatRange(0, min_open=True), help="Stop before the total could exceed this."

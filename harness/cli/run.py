@@ -25,7 +25,7 @@ from measure.summary.wording import cost_text, seconds_text
 @click.command()
 @click.option("-t", "--task", "task_file", required=True, type=PATH, help="Task file.")
 @click.option("-c", "--config", "config_file", required=True, type=PATH, help="Config file.")
-@click.option("-m", "--model", help="Model instead of the config's.")
+@click.option("-m", "--model", help="Model to use instead of the config's.")
 @run_options
 @click.pass_context
 def run(ctx: click.Context, /, *, task_file: Path, config_file: Path, model: str | None, **of_runs: Any) -> None:

@@ -87,14 +87,14 @@ def _words(command: str) -> list[str]:
 
 run_options = together(
     click.option("-o", "--output", type=PATH, help="Results file to write; its journal is beside it."),
-    click.option("--resume", is_flag=True, help="Continue OUTPUT: keep its finished runs and make the others."),
-    click.option("-y", "--yes", is_flag=True, help="Repeat and pay for finished runs without asking."),
+    click.option("--resume", is_flag=True, help="Continue OUTPUT: keep its finished runs and do the others."),
+    click.option("-y", "--yes", is_flag=True, help="Do not ask before repeating finished runs, which costs again."),
     click.option(
         "--executor",
         type=click.Choice(["claude", "codex", "command", "echo"]),
         default="claude",
         show_default=True,
-        help="The agent; command is any program (with --command), echo has no model and repeats the prompt.",
+        help="The agent; `command` is any program (see --command), `echo` is none: it answers with the prompt.",
     ),
     click.option("--command", help="With --executor command: the program and its arguments, in quotes."),
     click.option("--claude", "claude_path", default="claude", envvar="HARNESS_CLAUDE", help="The claude executable."),

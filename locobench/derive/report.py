@@ -39,9 +39,9 @@ class LanguageReport:
     """Reason -> number of commits unsuitable for a question."""
 
     def __str__(self) -> str:
-        left_out = map(_counted, (self.left_out, self.reasons, self.history))
-        parts = (f"{self.files} files, {self.symbols} symbols", *left_out)
-        return f"{self.language}: {'; '.join(filter(None, parts))}"
+        left_out = {"files": self.left_out, "symbols": self.reasons, "commits": self.history}
+        lines = [f"  {what} left out: {_counted(reasons)}" for what, reasons in left_out.items() if reasons]
+        return "\n".join([f"{self.language}: {self.files} files, {self.symbols} symbols", *lines])
 
 
 @dataclass
@@ -62,12 +62,13 @@ class Report:
         return sum(one["derived"]["control_group"] != hard for one in self.scenarios)
 
     def why_no_more(self) -> Iterator[str]:
-        """Yield what was looked at and left out: a line per language, the most frequent reasons first."""
-        yield from map(str, self.languages)
+        """Yield what was read and left out: a few lines per language, the most frequent reasons first."""
+        for language in self.languages:
+            yield from str(language).splitlines()
         if not self.languages:
-            known = _counted(self.unknown)
+            known = ", ".join(f"{number} {suffix}" for suffix, number in self.unknown.most_common(SHOWN))
             yield f"no source file of a known language ({known})" if known else "it holds no file"
 
 
 def _counted(reasons: Counter[str]) -> str:
-    return ", ".join(f"{number} {reason}" for reason, number in reasons.most_common(SHOWN))
+    return "; ".join(f"{reason} ({number})" for reason, number in reasons.most_common(SHOWN))

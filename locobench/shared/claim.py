@@ -15,7 +15,7 @@ def kind_of_claim(repositories: int) -> str:
 
 def claim_beforehand(repositories: int) -> str:
     """Return a sentence on what a comparison over the tasks will be about, and what would widen it."""
-    text = f"A comparison over these tasks is about {kind_of_claim(repositories)}"
+    text = f"A comparison of these tasks speaks for {kind_of_claim(repositories)}"
     if repositories >= REPOSITORIES_FOR_ALL:
         return f"{text}."
-    return f"{text}; for one about others like them, take tasks of {REPOSITORIES_FOR_ALL} or more."
+    return f"{text}; to speak for others, take tasks from {REPOSITORIES_FOR_ALL} repositories or more."

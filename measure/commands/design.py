@@ -65,8 +65,8 @@ NEEDED = (TASK_FILE, "instruction.md", "environment", "tests/test.sh")
 def power(*, effect: float, baseline: float | None, source: Path | None, arms: int, margin: float) -> None:
     """How many tasks and runs does it take to find a difference of pass rate or score, or to show that there is none?
 
-    By the noncentral t of the paired test over tasks, at the level that several arms leave to each pair;
-    docs/STATISTICS.md compares it with simulations.
+    Computed from the noncentral t distribution of the paired test over tasks, at the level that remains for each pair
+    of arms. docs/STATISTICS.md compares the figures with simulations.
     """
     alpha = _alpha(arms)
     noise = observed_noise(load_source(source)) if source else Noise("pass_rate", 0.8)
@@ -126,18 +126,18 @@ def _as_good(noise: Noise, margin: float, tasks: int, runs: int, alpha: float) -
 
 @click.command()
 @click.argument("tasks", type=PATH)
-@click.option("--agent", required=True, help="Agent of both jobs: a name that Harbor knows, or module:Class.")
-@click.option("--model", help="Model of both jobs, as Harbor wants it, such as anthropic/<model>.")
+@click.option("--agent", required=True, help="Agent of all jobs: a name that Harbor knows, or module:Class.")
+@click.option("--model", help="Model of all jobs, as Harbor names it, such as anthropic/<model>.")
 @click.option(
     "--mcp-config",
     "mcp_configs",
     required=True,
     multiple=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="MCP servers of the job `search`, as a .mcp.json has them; with several, each is a job of its file's name.",
+    help="MCP servers of the job `search`, in the format of .mcp.json; each of several files is a job, named like it.",
 )
 @click.option(
-    "--remote", type=PATH, help=f"The same tasks by {GENERATE} --remote_output_dir: does the server replace a clone?"
+    "--remote", type=PATH, help=f"Folder of {GENERATE} --remote_output_dir, to ask whether the server replaces a clone."
 )
 @click.option(
     "--budget-usd", required=True, type=click.FloatRange(0, min_open=True), help="Dollars for all jobs together."
@@ -159,15 +159,15 @@ def plan(
     source: Path | None,
     output_dir: Path,
 ) -> None:
-    """Write two Harbor jobs over TASKS, without and with MCP servers, and say what they will cost and find.
+    """Write two Harbor jobs over TASKS, without and with MCP servers, and estimate their cost and power.
 
-    They differ in the servers alone, and run each task as often as the budget pays for: at most 10 times, and once if
-    the cost of a run is not known. With several --mcp-config, one job is written for each beside the one without. Where
-    a server runs on this machine (http://host.docker.internal:PORT), all jobs get a Compose overlay through which
-    containers reach it. Nothing is run: the commands to run are printed. Figures that no earlier result gives are shown
-    as not known. Paths in the jobs are relative to the folder of this command.
+    The jobs differ in the servers alone. They run each task as often as the budget pays for, up to 10 times, or once if
+    the cost of a run is not known. With several --mcp-config, each gets a job beside the one without. If a server runs
+    on this machine (http://host.docker.internal:PORT), all jobs get a Compose overlay that lets containers reach it.
+    Nothing is run; the command prints what to run. Without earlier runs (--from), cost and power are not known. Paths
+    in the jobs are relative to the current folder.
 
-    With --remote, the job `clone` has the code and no server, and `remote` the servers and no code.
+    With --remote, the job `clone` has the code and no server, and the job `remote` the servers and no code.
     """
     jobs = servers_of_jobs(mcp_configs, remote=remote is not None)
     overlay = output_dir / "host.yaml" if run_here(server for servers in jobs.values() for server in servers) else None
@@ -213,7 +213,7 @@ def plan(
     trials = f"{arms * count * attempts} = {counted(count, 'task')} x {counted(attempts, 'attempt')} x {arms} jobs"
     say_lines(
         f"trials:  {trials}\n"
-        f"dollars: {dollars}, of ${budget_usd:.2f}; Harbor itself stops at no budget\n"
+        f"dollars: {dollars}; the budget is ${budget_usd:.2f}, and Harbor does not enforce it\n"
         f"power:   {_power_text(earlier, count, attempts, arms, margin)}\n"
         f"claim:   {claim}\n"
     )

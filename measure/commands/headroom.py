@@ -27,9 +27,9 @@ def headroom(
 ) -> None:
     """Can these tasks show a difference at all? Reads a pilot: some tasks, one arm of your own agent, one run each.
 
-    Shows how near the agent is to the ceiling and the floor, what rise and fall the full set could show and find, and
-    says whether to go on, to take other tasks, or to ask about cost only. A pilot's runs must not count in the
-    comparison: `compare` leaves them out after a selection by --pilot.
+    Shows how near the agent is to the ceiling and the floor, which rise and fall are possible, and which of them the
+    full set would detect. Says whether to go on, to take other tasks, or to ask about cost only. A pilot's runs must
+    not count in the comparison: `compare` leaves them out if --pilot selected the tasks by them.
     """
     runs = load(job, reward_key, reward_range)
     try:
@@ -47,7 +47,7 @@ def headroom(
     print_table(console, table)
     count = tasks or whole.tasks
     console.print(
-        f"The largest rise that such tasks can show is {100 * (1 - whole.mean):.1f} points, the largest fall "
+        f"The largest possible rise on such tasks is {100 * (1 - whole.mean):.1f} points, the largest fall "
         f"{100 * whole.mean:.1f}."
     )
     console.print(_power_text(found, count, attempts))
@@ -75,23 +75,25 @@ def _cells(level: Level) -> tuple[str, ...]:
 def _power_text(found: PilotHeadroom, tasks: int, attempts: int) -> str:
     """Say which rise and fall the design finds, and how its noise is known."""
     sides = rise_and_fall(*(found.finds(sign, tasks, attempts) for sign in (1, -1)))
-    basis = " (with one run a task, all differences between tasks count as noise)" if found.noise_is_bound else ""
+    basis = " (with one run per task, all differences between tasks count as noise)" if found.noise_is_bound else ""
     design = f"{counted(tasks, 'task')} with {counted(attempts, 'run')} in each arm"
-    return f"{design} find {sides} in 80 % of cases{basis}."
+    return f"At 80 % power, {design} detect {sides}{basis}."
 
 
 def _advice(found: PilotHeadroom, tasks: int, attempts: int, job: Path) -> str:
     """Say in one sentence whether to go on, to take other tasks, or to ask about cost only."""
     whole = found.whole
     between = whole.tasks - whole.ceiling - whole.floor
-    first = f"`{SELECT} --pilot {shlex.quote(str(job))}` puts those at neither end first ({between} of {whole.tasks})"
+    first = (
+        f"`{SELECT} --pilot {shlex.quote(str(job))}` selects those between 0 and 1 first ({between} of {whole.tasks})"
+    )
     if whole.floor == whole.tasks:
         return "Take other tasks: the agent earned nothing on any, so nothing shows that they can be solved."
     if found.finds(1, tasks, attempts) is not None:
-        return f"Go on: there is room for a rise that this design finds; {first}."
+        return f"Go on: there is room for a rise that this design detects; {first}."
     if whole.typical >= 1:
         return (
             f"Ask about cost only: {whole.ceiling} of {counted(whole.tasks, 'task')} are at the ceiling, so a "
             "comparison can show `as good` and `for less`, but no rise; for a rise, take other tasks."
         )
-    return f"Take other tasks, or more of them: this design does not find even the largest possible rise; {first}."
+    return f"Take other tasks, or more of them: this design would not detect even the largest possible rise; {first}."

@@ -37,7 +37,7 @@ MARGIN_OPTION = click.option(
     default=MARGIN,
     show_default=True,
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Difference, 0 to 1, up to which B is as good as A.",
+    help="Largest difference, 0 to 1, at which B still counts as good as A.",
 )
 RESULTS_HELP = "results file, journal of a matrix, Harbor job folder, or CSV table of rewards"
 
@@ -58,7 +58,7 @@ reward_options = together(
         "--reward-key",
         default=BY_NAME.key,
         show_default=True,
-        help="Which reward counts, where verifiers give another.",
+        help="Name of the reward that counts, if it is not `reward`.",
     ),
     click.option(
         "--reward-range",
@@ -66,7 +66,7 @@ reward_options = together(
         callback=_range,
         default="0:1",
         show_default=True,
-        help="Range of that reward, for example 0.5:4; it becomes 0 to 1, and 0.7 of it passes.",
+        help="Range of that reward, such as 0.5:4; it is rescaled to 0 to 1, where 0.7 passes.",
     ),
 )
 

@@ -56,7 +56,7 @@ def report(source: Path, json_path: Path | None, reward_key: str, reward_range: 
 @click.argument("source", type=PATH)
 @click.option("-t", "--task", "task_filter", help="Only tasks whose id contains this.")
 @click.option("-f", "--failed-only", is_flag=True, help="Only runs that did not pass.")
-@click.option("-i", "--index", type=click.IntRange(0), help="Show everything about the run of this number instead.")
+@click.option("-i", "--index", type=click.IntRange(0), help="Show everything about the run with this number instead.")
 @reward_options
 def analyze(
     source: Path,
@@ -87,7 +87,7 @@ def analyze(
 @click.option("--config-b", help="Only this config of B.")
 @click.option("--model-a", help="Only this model of A.")
 @click.option("--model-b", help="Only this model of B.")
-@click.option("--label", multiple=True, help="Name of an arm in the report; once for each arm, in their order.")
+@click.option("--label", multiple=True, help="Name of an arm in the report; give one for each arm, in order.")
 @click.option(
     "--metric",
     type=click.Choice(["auto", "pass_rate", "score"]),
@@ -100,8 +100,8 @@ def analyze(
     help=f"Smallest change that counts, 0 to 1.  [default: 0, with --regression {REGRESSION_THRESHOLD}]",
 )
 @MARGIN_OPTION
-@click.option("--treatment", multiple=True, help="Tools that B is about, as a pattern such as mcp__*.")
-@click.option("--strip-prefix", multiple=True, help="Leave this out at the start of task names, in every arm.")
+@click.option("--treatment", multiple=True, help="Tools under test, as a pattern such as mcp__*.")
+@click.option("--strip-prefix", multiple=True, help="Prefix to remove from the task names of every arm.")
 @reward_options
 @click.option("--regression", is_flag=True, help="Ask whether B is worse on these very tasks, as a CI job does.")
 @click.argument("more", type=PATH, nargs=-1)

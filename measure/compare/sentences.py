@@ -68,7 +68,7 @@ def shares_sentence(comparison: Comparison) -> str:
     told = ", ".join(
         f"{count} {name} ({100 * count / total:.0f} %)" for name, count in comparison.shares.items() if total
     )
-    return f"Of {counted(total, 'task')} in {comparison.label_b}: {told}." if total else ""
+    return f"{comparison.label_b} on {counted(total, 'task')}: {told}." if total else ""
 
 
 def notes(comparison: Comparison) -> list[str]:
@@ -81,9 +81,9 @@ def costs_sentence(comparison: Comparison) -> str:
     """Say which quantities are not recorded in both arms, and which tasks their ratios leave out; empty if neither."""
     known = {cost.name for cost in comparison.costs}
     missing = [measure_name(name) for name in COSTS if name not in known]
-    texts = [f"Not recorded in both arms: {some(missing)}."] if missing and comparison.primary else []
+    texts = [f"Not recorded in one arm or both: {some(missing)}."] if missing and comparison.primary else []
     zeros = [f"{counted(cost.zeros, 'task')} ({measure_name(cost.name)})" for cost in comparison.costs if cost.zeros]
-    return " ".join([*texts, *([f"Left out of the change, since an arm's mean is 0: {some(zeros)}."] if zeros else [])])
+    return " ".join([*texts, *([f"No ratio where an arm's mean is 0: {some(zeros)}."] if zeros else [])])
 
 
 def tools_sentence(comparison: Comparison) -> str:
@@ -150,12 +150,12 @@ def headroom_sentence(comparison: Comparison) -> str:
         return ""
     text = (
         f"Of {counted(room.tasks, 'task')}, {comparison.label_a} solved {room.always_a} in every run and "
-        f"{room.never_a} in none, {comparison.label_b} {room.always_b} and {room.never_b}; the largest rise that they "
-        f"can show is {100 * room.rise:.1f} points, the largest fall {100 * room.fall:.1f}."
+        f"{room.never_a} in no run, {comparison.label_b} {room.always_b} and {room.never_b}. The largest possible "
+        f"rise is {100 * room.rise:.1f} points, the largest fall {100 * room.fall:.1f}."
     )
     if comparison.decision.these_tasks:  # whose test has another power
         return text
-    return f"{text} This design finds {rise_and_fall(room.finds_rise, room.finds_fall)} in 80 % of cases."
+    return f"{text} At 80 % power this design detects {rise_and_fall(room.finds_rise, room.finds_fall)}."
 
 
 def loss_sentence(comparison: Comparison) -> str:

@@ -12,7 +12,7 @@ from rich.console import Console
 from measure.compare import sentences
 from measure.compare.comparison import compare
 from measure.compare.verdicts import ArmsComparison, Comparison, UnitComparison, Verdict
-from measure.records import EvalResult, ExecutionTrace, GradeResult
+from measure.records import CriterionScore, EvalResult, ExecutionTrace, GradeResult
 from measure.report import grids, tables
 from measure.report.console import plain, print_table, print_verbatim, report_console
 from measure.report.exports import summary_of
@@ -151,7 +151,7 @@ class Reporter:
             if g.status != "graded":
                 status = plain(g.status.replace("_", " "), style="yellow")
             reasons = [g.details, g.reasoning]
-            reasons += [f"{c.score:.2f} {c.criterion}: {c.reasoning} [{c.evidence}]" for c in g.criteria_scores]
+            reasons += [_criterion_text(c) for c in g.criteria_scores]
             if g.judge:
                 spread = "" if g.judge.spread is None else f", spread {g.judge.spread:.2f}"
                 reasons.append(f"judged by {g.judge.model}{spread}")
@@ -210,6 +210,13 @@ def regression_evidence(comparison: Comparison) -> dict[str, Any]:
         "unmatched": {"baseline": list(comparison.only_a), "current": list(comparison.only_b)},
         "warnings": list(comparison.warnings),
     }
+
+
+def _criterion_text(scored: CriterionScore) -> str:
+    """Give a criterion's score, and reasoning and evidence if it has any: 0.92 keyword_overlap."""
+    reasoning = f": {scored.reasoning}" if scored.reasoning else ""
+    evidence = f" [{scored.evidence}]" if scored.evidence else ""
+    return f"{scored.score:.2f} {scored.criterion}{reasoning}{evidence}"
 
 
 def _regression_row(unit: UnitComparison) -> dict[str, Any]:

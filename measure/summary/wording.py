@@ -34,11 +34,13 @@ def points(difference: float) -> str:
 
 
 def rise_and_fall(rise: float | None, fall: float | None) -> str:
-    """Say which changes a design finds: a rise of 4.0 points and no fall."""
+    """Say which changes a design detects: a fall of 4.0 points or more, but no rise."""
     sizes = {"rise": rise, "fall": fall}
-    return " and ".join(
-        f"a {name} of {100 * size:.1f} points" if size else f"no {name}" for name, size in sizes.items()
-    )
+    found = [f"a {name} of {100 * size:.1f} points or more" for name, size in sizes.items() if size]
+    missed = [name for name, size in sizes.items() if not size]
+    if not found:
+        return "neither a rise nor a fall"
+    return " and ".join(found) + (f", but no {missed[0]}" if missed else "")
 
 
 def rate_interval(interval: Interval | None) -> str:

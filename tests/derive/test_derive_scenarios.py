@@ -76,7 +76,7 @@ def test_extract_select_generate_and_smoke_test_take_them_as_they_are(
     shop: Path, tmp_path: Path, script: Script
 ) -> None:
     data, dataset, tasks = tmp_path / "data", tmp_path / "d.jsonl", tmp_path / "tasks"
-    claim = "A comparison over these tasks is about this repository alone; for one about others like them"
+    claim = "A comparison of these tasks speaks for this repository alone; to speak for others"
     assert claim in script("derive_scenarios.py", shop, "--output_dir", data).stdout
     assert script("extract_dataset.py", "--data_dir", data, "--output", dataset).returncode == 0
     few = ("--min_context_length", 100, "--output", tmp_path / "s.json")
@@ -268,7 +268,7 @@ def test_generated_and_vendored_files_are_in_no_key(shop: Path, tmp_path: Path, 
     commit(shop, {"shop/made.py": notice + CHAIN["shop/amounts.py"]}, "Start")
     commit(shop, {"shop/made.py": generated["shop/amounts.py"], "shop/basket.py": CHAIN["shop/basket.py"]}, FIX)
     done = script("derive_scenarios.py", shop, "--output_dir", tmp_path / "data")
-    assert "1 in files that questions leave out" in done.stdout, done.stdout
+    assert "in files that questions leave out (1)" in done.stdout, done.stdout
 
 
 def test_a_function_that_is_added_after_another_does_not_change_that_one(
@@ -308,7 +308,7 @@ def test_a_message_has_to_lead_to_every_function_that_changed(shop: Path, tmp_pa
     commit(shop, FIXED | beside, FIX)
     done = script("derive_scenarios.py", shop, "--output_dir", tmp_path / "data")
     assert not [one for one in scenarios(tmp_path / "data") if one["derived"]["tier"] == "history"]
-    assert "1 the message does not lead to the answer" in done.stdout, done.stdout
+    assert "the message does not lead to the answer (1)" in done.stdout, done.stdout
 
 
 def test_a_subject_may_join_two_things(shop: Path, tmp_path: Path, script: Script) -> None:
@@ -337,7 +337,7 @@ def test_commits_whose_files_were_never_fetched_are_counted(shop: Path, tmp_path
     done = script("derive_scenarios.py", tmp_path / "clone", "--output_dir", tmp_path / "data")
     assert done.returncode == 0
     assert not [one for one in scenarios(tmp_path / "data") if one["derived"]["tier"] == "history"]
-    assert "1 in files whose content is not in the clone" in done.stdout
+    assert "in files whose content is not in the clone (1)" in done.stdout
 
 
 def test_questions_about_other_repositories_are_not_replaced(shop: Path, tmp_path: Path, script: Script) -> None:
@@ -423,13 +423,13 @@ def test_odd_files_are_counted_and_do_no_harm(tmp_path: Path, script: Script) ->
     assert done.returncode == 0, done.stderr
     assert "1 submodules are not read: module" in done.stderr
     for said in (
-        "2 links",
-        "1 tests",
-        "1 vendored",
-        "1 LFS pointers",
-        "1 not text",
-        "1 with parse errors",
-        "1 too large",
+        "links (2)",
+        "tests (1)",
+        "vendored (1)",
+        "LFS pointers (1)",
+        "not text (1)",
+        "with parse errors (1)",
+        "too large (1)",
     ):
         assert said in done.stdout
 
@@ -438,7 +438,9 @@ def test_it_says_what_was_asked_and_what_was_left_out(shop: Path, tmp_path: Path
     done = script("derive_scenarios.py", shop, "--output_dir", tmp_path / "data")
     assert re.search(r"^By kind: all_users 1$", done.stdout, re.MULTILINE)
     assert re.search(
-        r"^shop: python: 17 files, 116 symbols; 2 another question has the same target", done.stdout, re.MULTILINE
+        r"^shop: python: 17 files, 116 symbols\nshop:   symbols left out: another question has the same target \(2\)",
+        done.stdout,
+        re.MULTILINE,
     )
 
 

@@ -107,7 +107,7 @@ def test_a_missing_object_is_a_file_left_out(tmp_path: Path, script: Script) -> 
     done = script("derive_scenarios.py", folder, "--output_dir", tmp_path / "data")
     assert done.returncode == 0
     assert "it lacks the content of 2 files; the repository is damaged: see `git -C" in done.stderr
-    assert "1 content not in the repository" in done.stdout
+    assert "content not in the repository (1)" in done.stdout
 
 
 def test_a_clone_without_its_files_says_what_to_run(tmp_path: Path, script: Script) -> None:

@@ -250,7 +250,7 @@ def test_a_scaffold_runs_as_it_is(tmp_path: Path) -> None:
     command = [str(tmp_path / "deep/mine/run.sh"), "--executor", "echo", "-r", "1"]
     shown = subprocess.run(command, env=environment(**tools), capture_output=True, text=True)
     assert shown.returncode == 2, shown.stderr  # two tasks are too few for a verdict
-    assert "4 of 4 checks are right" in shown.stdout
+    assert "4 of 4 checks passed" in shown.stdout
     assert "Not enough data to say whether skill is better or worse than no-skill" in shown.stdout
     assert (tmp_path / "deep/mine/try.html").is_file()
 

@@ -180,7 +180,7 @@ def test_what_was_not_recorded_is_not_a_0() -> None:
     a, b = ([run("t", score=score, cost=None, trace=blind)] for score in (0.2, 0.4))
     html = shown(a, b)
     assert "Tool calls. plain: not recorded. search: not recorded." in html
-    assert "Not recorded in both arms: tokens, money, time, turns and tool calls." in html
+    assert "Not recorded in one arm or both: tokens, money, time, turns and tool calls." in html
     assert html.count('<td class="n wide">-</td>') == 6  # tokens, cost and time of both arms
     assert [row[7:10] for row in runs_in(html)] == [["-", "-", "-"]] * 2  # cost, time and tools
 

@@ -80,7 +80,7 @@ def test_what_did_not_change_is_not_called() -> None:
 def test_costs_that_were_not_recorded_are_missing_and_said() -> None:
     comparison = compare(made(0.1), made(None))
     assert comparison.cost_named("cost") is None
-    assert "Not recorded in both arms: money" in costs_sentence(comparison)
+    assert "Not recorded in one arm or both: money" in costs_sentence(comparison)
     assert "B: no price is recorded for 60 of the 60 runs with tokens" in "\n".join(comparison.warnings)
 
 
@@ -97,7 +97,7 @@ def test_a_task_without_calls_in_an_arm_has_no_ratio_and_is_said() -> None:
     calls = cost_of(comparison, "calls")
     assert (calls.tasks, calls.zeros) == (TASKS - 1, 1)
     assert calls.difference == pytest.approx(0.5)
-    assert "Left out of the change, since an arm's mean is 0: 1 task (tool calls)" in costs_sentence(comparison)
+    assert "No ratio where an arm's mean is 0: 1 task (tool calls)" in costs_sentence(comparison)
 
 
 def test_tools_are_counted_by_call_and_by_run() -> None:

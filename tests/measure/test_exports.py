@@ -61,4 +61,4 @@ def test_markdown_of_a_comparison_has_the_difference_of_every_group() -> None:
     a = [*arm(same(3), 3, language="python"), *arm({"x1": 3, "x2": 3}, 3, language="rust")]
     text = exports.comparison_markdown(compare(a, a))
     assert "| language | rust | 2 | +0.0 points |" in text
-    assert "Of 22 tasks in B: 0 better (0 %), 22 the same (100 %), 0 worse (0 %)." in text
+    assert "B on 22 tasks: 0 better (0 %), 22 the same (100 %), 0 worse (0 %)." in text

@@ -39,19 +39,19 @@ def test_room_is_told_by_kind_language_and_repository(tmp_path: Path) -> None:
     assert rows["importers"][:7] == ["2", "1.00", "100", "%", "0", "%", "0.00"]
     assert rows["subtypes"][:7] == ["2", "0.25", "0", "%", "50", "%", "0.25"]
     assert rows["go"][0] == rows["mine"][0] == rows["all"][0] == "4"
-    assert "rise that such tasks can show is 37.5 points, the largest fall 62.5" in done.stdout
+    assert "rise on such tasks is 37.5 points, the largest fall 62.5" in done.stdout
 
 
 def test_with_room_that_the_design_finds_the_advice_is_to_go_on(tmp_path: Path) -> None:
     done = headroom(tmp_path, [0.3, 0.5, 0.7, 0.4, 0.6] * 6)
     assert done.stdout.splitlines()[-1].startswith("Go on: there is room for a rise")
-    assert "select_tasks.py --pilot pilot.json` puts those at neither end first (30 of 30)" in done.stdout
+    assert "select_tasks.py --pilot pilot.json` selects those between 0 and 1 first (30 of 30)" in done.stdout
 
 
 def test_at_the_ceiling_the_advice_is_to_ask_about_cost_only(tmp_path: Path) -> None:
     done = headroom(tmp_path, [1.0] * 45 + [0.6])
     assert done.stdout.splitlines()[-1].startswith("Ask about cost only: 45 of 46 tasks are at the ceiling")
-    assert "find no rise" in done.stdout
+    assert ", but no rise" in done.stdout
 
 
 def test_where_nothing_was_solved_the_advice_is_to_take_other_tasks(tmp_path: Path) -> None:

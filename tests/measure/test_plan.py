@@ -130,7 +130,7 @@ def test_what_nothing_tells_is_not_known(tmp_path: Path) -> None:
     make_tasks(tmp_path)
     shown = plan(tmp_path)
     assert line(shown, "trials").startswith("trials:  8 = 4 tasks x 1 attempt x 2 jobs")
-    assert line(shown, "dollars").startswith("dollars: not known, of $10.00")
+    assert line(shown, "dollars").startswith("dollars: not known; the budget is $10.00")
     assert line(shown, "power") == "power:   not known"
 
 
@@ -157,7 +157,9 @@ def test_costs_are_those_of_earlier_runs_in_each_arm(tmp_path: Path) -> None:
     earlier(tmp_path)
     shown = plan(tmp_path, "--from", "earlier.json", budget="4")
     # 4 tasks x 2 attempts x (0.1 + 0.3) dollars.
-    assert line(shown, "dollars").startswith("dollars: about $3.20, from 8 earlier runs in earlier.json, of $4.00")
+    assert line(shown, "dollars").startswith(
+        "dollars: about $3.20, from 8 earlier runs in earlier.json; the budget is $4.00"
+    )
 
 
 def test_the_budget_decides_the_attempts(tmp_path: Path) -> None:
@@ -219,8 +221,8 @@ def test_two_servers_of_one_name_are_refused(tmp_path: Path) -> None:
     ("repositories", "claim"),
     [
         (0, "claim:   not known: the tasks name no repository"),
-        (1, "claim:   A comparison over these tasks is about this repository alone; for one about others like them,"),
-        (8, "claim:   A comparison over these tasks is about repositories like these 8."),
+        (1, "claim:   A comparison of these tasks speaks for this repository alone; to speak for others,"),
+        (8, "claim:   A comparison of these tasks speaks for repositories like these 8."),
     ],
 )
 def test_the_kind_of_claim_is_said_before_any_run(tmp_path: Path, repositories: int, claim: str) -> None:

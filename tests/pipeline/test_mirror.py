@@ -98,8 +98,8 @@ def test_fixes_in_later_commits_beside_are_named(data: Data, tmp_path: Path, scr
     done = mirror(data, tmp_path, script, "repos")
 
     assert done.returncode == 0
-    (told,) = [line for line in done.stderr.splitlines() if "history" in line]
-    assert "2 questions from the history of shop" in told
+    (told,) = [line for line in done.stderr.splitlines() if "fix" in line]
+    assert "2 questions ask what a fix in shop changed" in told
     assert "select_tasks.py --categories code_structure" in told
 
 

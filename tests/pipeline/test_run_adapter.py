@@ -223,7 +223,9 @@ def test_missing_context_files_are_counted_in_one_line_for_all_tasks(
     done = script("run_adapter.py", *command(data, tmp_path))
     assert done.returncode == 0
     (line,) = [line for line in done.stdout.splitlines() if "not scored" in line]
-    assert re.fullmatch(r"in 2 of them context files that do not exist are not scored: name, \w+, [\w/.]+, …", line)
+    assert re.fullmatch(
+        r"2 of them list context files that do not exist, which are not scored: name, \w+, [\w/.]+, …", line
+    )
     assert "not scored" not in done.stderr
     again = script("run_adapter.py", *command(data, tmp_path, "--quiet"))
     assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
