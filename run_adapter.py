@@ -172,7 +172,7 @@ def generate(adapter: LoCoBenchAdapter, wanted: list[str], *, quiet: bool) -> di
         say(f"{len(made['written'])} tasks written to {adapter.output_dir}, {rest}")
         if missing:
             names = first_few([name for name, _ in missing.most_common()])
-            say(f"{lacking} of them list context files that do not exist, which are not scored: {names}")
+            say(f"context files that do not exist are not scored (tasks: {lacking}): {names}")
     from locobench.generate.folder import other_tasks
 
     if others := other_tasks(adapter.output_dir, wanted):
