@@ -223,9 +223,7 @@ def test_missing_context_files_are_counted_in_one_line_for_all_tasks(
     done = script("run_adapter.py", *command(data, tmp_path))
     assert done.returncode == 0
     (line,) = [line for line in done.stdout.splitlines() if "not scored" in line]
-    assert re.fullmatch(
-        r"context files that do not exist are not scored \(tasks: 2\): name, \w+, [\w/.]+, …", line
-    )
+    assert re.fullmatch(r"context files that do not exist are not scored \(tasks: 2\): name, \w+, [\w/.]+, …", line)
     assert "not scored" not in done.stderr
     again = script("run_adapter.py", *command(data, tmp_path, "--quiet"))
     assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
