@@ -62,11 +62,11 @@ def costs_grid(comparison: Comparison) -> Grid:
 
 def reach_grid(comparison: Comparison) -> Grid:
     """Show how both arms reached the files that the answers name, likewise."""
-    return _measures_grid("To the files of the answer", "difference", comparison, comparison.reach)
+    return _measures_grid("Finding the files of the answer", "difference", comparison, comparison.reach)
 
 
 def _measures_grid(title: str, change: str, comparison: Comparison, measures: Sequence[Measure]) -> Grid:
-    columns = ("", comparison.label_a, comparison.label_b, change, f"{LEVEL} of all", "p (Holm)", "tasks")
+    columns = ("", comparison.label_a, comparison.label_b, change, f"{LEVEL} (Holm)", "p (Holm)", "tasks")
     return Grid(title, columns, 3, tuple(map(_measure_row, measures)))
 
 
@@ -83,7 +83,7 @@ def groups_grid(comparison: Comparison) -> Grid:
     for s in comparison.slices:
         difference = (points(s.difference), interval_text(s.interval), p_text(s.adjusted_p))
         rows.append(Row((metric_name(s.dimension), s.value, str(s.tasks), *difference), side_of(s)))
-    return Grid("By group", ("", "group", "tasks", "difference", f"{LEVEL} of all", "p (Holm)"), 3, tuple(rows))
+    return Grid("By group", ("", "group", "tasks", "difference", f"{LEVEL} (Holm)", "p (Holm)"), 3, tuple(rows))
 
 
 def side_of(difference: Difference) -> Tone:

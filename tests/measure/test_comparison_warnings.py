@@ -227,8 +227,8 @@ def test_servers_alone_make_no_other_task() -> None:
 def test_jobs_that_were_cut_alike_do_not_compare_silently() -> None:
     cut = arm(same(3), 3, batch={"name": "j", "planned": 120, "present": 60, "finished": False})
     text = warnings(cut, cut)
-    assert "A: the job j is not whole: 60 of its 120 runs left a result" in text
-    assert "B: the job j is not whole" in text
+    assert "A: the job j is incomplete: 60 of its 120 runs left a result" in text
+    assert "B: the job j is incomplete" in text
     assert "harbor job resume" in text
 
 

@@ -51,7 +51,7 @@ def test_more_than_a_fifth_lost_in_both_arms_forbids_a_decided_verdict() -> None
 def test_shares_that_differ_by_more_than_chance_forbid_a_verdict(in_a: int, in_b: int) -> None:
     comparison = compare(losing(arm("a"), in_a), losing(arm("b", shift=0.3), in_b))
     assert comparison.verdict is Verdict.NOT_ENOUGH_DATA
-    assert f"the arms lost unlike shares of their runs, {in_a} of 150" in comparison.loss.cap
+    assert f"the arms lost different shares of their runs, {in_a} of 150" in comparison.loss.cap
 
 
 def test_shares_that_lie_ten_points_apart_forbid_a_verdict_however_few_the_runs() -> None:

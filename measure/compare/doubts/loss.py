@@ -16,7 +16,7 @@ from measure.summary.metrics import count_errors
 from measure.summary.wording import counted, errors_text, percent, some
 
 MOST_LOST = 0.2
-"""Largest share of an arm's runs that may be lost; beyond it, the rest is no fair sample."""
+"""Largest share of an arm's runs that may be lost; beyond it, the rest is not a fair sample."""
 MOST_APART = 0.1
 """Largest gap between the arms' shares; such a gap alone can move the difference by as much."""
 APART_P = 0.05
@@ -46,7 +46,7 @@ def find_loss(arms: Arms) -> Loss:
     cap = next((f"{text}, more than {percent(MOST_LOST)}" for text in many), "")
     if not cap and (abs(a.share - b.share) > MOST_APART or p <= APART_P):
         cap = (
-            f"the arms lost unlike shares of their runs, {a.lost} of {a.planned} in {label_a} and "
+            f"the arms lost different shares of their runs, {a.lost} of {a.planned} in {label_a} and "
             f"{b.lost} of {b.planned} in {label_b}"
         )
     return Loss(a=a, b=b, p=p, cap=cap)
@@ -142,7 +142,7 @@ def cut_short(arms: Arms) -> Iterator[str]:
             if batch.cut_short:
                 left = f"{batch.present} of its {batch.planned} runs left a result"
                 yield (
-                    f"{label}: the job {batch.name} is not whole: {left if batch.planned else 'it has not finished'}. "
-                    "Its tasks may be no fair sample, so resume it (`harbor job resume`, or the matrix with the same "
+                    f"{label}: the job {batch.name} is incomplete: {left if batch.planned else 'it has not finished'}. "
+                    "Its tasks may not be a fair sample: resume it (`harbor job resume`, or the matrix with the same "
                     "journal), then compare again."
                 )
