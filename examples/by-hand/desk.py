@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Answer the tasks that `-a agent:ByHand --ak desk=DESK` lays on a desk.
+"""Answer the tasks that `-a agent:ByHand --ak desk=DESK` puts into the folder DESK.
 
-desk.py DESK next                        take the next task: prints its name and its instruction; waits for one
+desk.py DESK next [SECONDS]              take the next task: prints its name and instruction; waits up to SECONDS (60)
 desk.py DESK run TASK 'COMMAND'          run a command in the task's container
 desk.py DESK call TASK SERVER TOOL JSON  call a tool of an MCP server
 desk.py DESK answer TASK < FILE          hand in the answer, which ends the task
@@ -19,6 +19,10 @@ POLL = 0.2
 
 
 def main(arguments: list[str]) -> int:
+    if len(arguments) < 2:
+        asked = arguments in (["-h"], ["--help"])
+        print(__doc__, file=sys.stdout if asked else sys.stderr)
+        return 0 if asked else 2
     try:
         desk, verb, *rest = arguments
         place = Path(desk)

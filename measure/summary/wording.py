@@ -82,8 +82,8 @@ def seconds_text(seconds: float | None) -> str:
 
 
 def ks_text(values: Mapping[int, float]) -> str:
-    """pass@k or pass^k in percent for every k: 1:67 3:100."""
-    return " ".join(f"{k}:{100 * value:.0f}" for k, value in values.items()) or UNKNOWN
+    """pass@k or pass^k for every k: k=1 67 %, k=3 100 %."""
+    return ", ".join(f"k={k} {100 * value:.0f} %" for k, value in values.items()) or UNKNOWN
 
 
 def errors_text(errors: Mapping[str, int]) -> str:
