@@ -118,7 +118,7 @@ class Fingerprints(BaseModel):
     task_content: str = ""
     """The same without the MCP servers that a Harbor task offers; empty when unknown."""
     task_generated: str = ""
-    """What the generator made it from, whether or not the code is in the container."""
+    """Hash of what the task was generated from, whether or not the code is in the container."""
     config: str = ""
     """Hash of the config, its skills, snapshot and MCP servers, and the model."""
     user_level: str = ""
@@ -141,7 +141,7 @@ class EvalResult(Record):
     started_at: datetime | None = None
     outcome: Outcome = Field(default_factory=lambda data: data["trace"].outcome)
     cost_usd: float | None = Field(default_factory=lambda data: data["trace"].cost_usd, validate_default=True)
-    """Cost of the agent, without judges; None when unknown, as where 0 stands beside tokens."""
+    """Cost of the agent, without judges; None when unknown, for example $0 beside tokens."""
     claude_code_version: str = Field(default_factory=lambda data: data["trace"].claude_code_version)
     fingerprints: Fingerprints = Field(default_factory=Fingerprints)
     category: str = ""

@@ -114,7 +114,7 @@ class ExecutionTrace(Record):
     reach: Reach | None = None
     """How the agent came to the files of the task's key; None where the key names none, or no text is recorded."""
     names_servers: bool = True
-    """False if the agent records a call of an MCP tool like any other, so that none found does not mean none made."""
+    """False if the agent records MCP calls like any other, so that none found does not mean none made."""
     has_transcript: bool = True
     """False when the agent's actions were not recorded. An empty `tool_calls` then does not mean that it made none."""
     duration_seconds: float | None = 0.0
@@ -147,7 +147,7 @@ class ExecutionTrace(Record):
     """Why the outcome is not completed, in one line."""
     error_kind: ErrorKind = ErrorKind.NONE
     doubt: str = ""
-    """Why a measured run may say nothing about the agent all the same, guessed from a text; empty for no doubt."""
+    """Why a measured run may say nothing about the agent after all, guessed from a text; empty if no doubt."""
     error_status: Whole | None = None
     """HTTP status of the API error that ended the run."""
     cost_usd: float | None = None

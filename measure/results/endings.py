@@ -28,7 +28,7 @@ class Ending:
     kind: ErrorKind = ErrorKind.NONE
     error: str = ""
     doubt: str = ""
-    """Why a measured trial may say nothing about the agent all the same, guessed from a text; empty for no doubt."""
+    """Why a measured trial may say nothing about the agent after all, guessed from a text; empty if no doubt."""
 
 
 STOPPED = (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED)
