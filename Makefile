@@ -102,7 +102,7 @@ power-table: $(VENV)/installed-dev  ## simulate the comparison's error rates; re
 pilot-selection: $(VENV)/installed-dev  ## simulate comparisons after a selection by a pilot; rewrites the table in docs/TASK_SELECTION_CRITERIA.md
 	$(BIN)/python -m tools.bench.pilot_selection
 
-picture: $(VENV)/installed-dev  ## docs/comparison.png: a comparison page of made data (needs Chromium)
+picture: $(VENV)/installed-dev  ## docs/comparison.png: a comparison page of made-up data (needs Chromium)
 	$(BIN)/python -m tools.bench.picture
 
 fuzz: $(VENV)/installed-dev  ## search MINUTES (30) for data that breaks extraction or generation, and files that break a command

@@ -127,7 +127,7 @@ def test_the_page_shows_the_plot_and_names_the_correction() -> None:
     assert "All tasks" in html
     assert "search is better than plain" in html
     a = [*scored({"t1": 0.1, "t2": 0.3}, language="go"), *scored({"t3": 0.2, "t4": 0.5}, language="c")]
-    assert "corrected for their number by Holm's method" in shown(a, a)
+    assert "with Holm's correction" in shown(a, a)
 
 
 def many_groups() -> Comparison:

@@ -82,7 +82,7 @@ def _grade(score: float) -> GradeResult:
 def page(tasks: int = 50, runs: int = 3) -> str:
     """A comparison page of made results, which says so at its top."""
     arms = [(name, made_arm(name, tasks=tasks, runs=runs, searches=name == "with search")) for name in LABELS]
-    html = render(arms, compare_arms(arms, treatment=["mcp__search__*"]), "Made data: with and without search")
+    html = render(arms, compare_arms(arms, treatment=["mcp__search__*"]), "Made-up data: with and without search")
     return html.replace("<body>", f"<body>{BANNER}", 1)
 
 
