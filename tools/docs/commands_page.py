@@ -15,11 +15,11 @@ def commands_page() -> str:
     """Return the page."""
     parts = [
         "# Command line reference",
-        "Written by `make docs` from the commands; change those, not this page. [HARNESS.md](HARNESS.md) tells how the"
-        " harness is used, the [README](../README.md) shows the scripts in their order.",
+        "Written by `make docs` from the commands; change those, not this page. The [README](../README.md) shows the"
+        " scripts in order of use; [HARNESS.md](HARNESS.md) says how to use the harness.",
         "## The pipeline",
-        "A flag may be typed with dashes as well (`--data-dir`). What a script reads and writes by default is in the"
-        " current folder. Exit codes: 0 done, 1 some scenarios or tasks failed or there was nothing to do, 2 wrong"
+        "Flags may be typed with dashes as well (`--data-dir`). By default a script reads and writes in the current"
+        " folder. Exit codes: 0 done, 1 some scenarios or tasks failed or there was nothing to do, 2 wrong"
         " usage or input that cannot be read, 130 interrupted.",
     ]
     for installed, script in SCRIPTS.items():

@@ -80,7 +80,7 @@ FUNCTIONS = (
 )
 BLOCK = "```answer\n{lines}\n```"
 WHOLE = {
-    "label with a colon": BLOCK.replace("answer", "answer:").format(lines="\n".join(ITEMS)),
+    "a label with a colon": BLOCK.replace("answer", "answer:").format(lines="\n".join(ITEMS)),
     "label with a capital, in tildes": "~~~ Answer\n{lines}\n~~~".format(lines="\n".join(ITEMS)),
     "the whole file in a fence of four": "````markdown\n# Users\n\n" + BLOCK.format(lines="\n".join(ITEMS)) + "\n````",
     "indented, in a list": "- The answer:\n\n  ```answer\n  " + "\n  ".join(ITEMS) + "\n  ```",
@@ -175,9 +175,9 @@ def wrong_answers() -> dict[str, str]:
 
 PAGE = """# What answers to exact questions earn
 
-Every question says: the answer is the last fenced block labelled `answer`, one item a line, and a line without both a
-path and a name does not count. Within the block the verifier reads what models write. Each answer below lists the
-three items of one question:
+Every question says: the answer is the last fenced block labelled `answer`, one item per line, and a line without both a
+path and a name does not count. Within the block the verifier accepts many formats. Each answer below lists the three
+items of one question:
 
 ```
 {items}
@@ -187,13 +187,14 @@ three items of one question:
 |---|---|
 {right}
 
-`{{path}}` and `{{name}}` stand for those of each item. A line gives one item, or several names of one file between
-commas; a line with a path alone is the heading of the names below it. What follows a name behind a mark is a remark.
-Not read: several files on a line, folders, patterns, and paths that do not start at the root of the code base.
+`{{path}}` and `{{name}}` are those of each item. In rows that begin with `files:` the items of the question are files.
+A line gives one item, or several names of one file between commas; a line with a path alone is the heading of the
+names below it. What follows a name after a mark such as `#` is a remark. Not read: several files on a line,
+folders, patterns, and paths that do not start at the root of the code base.
 
 ## Wrong and partial answers
 
-Answers to the same question by those who do not know, know a part, or do not keep to the form:
+Answers to the same question that are wrong, partial, or in another form:
 
 | answer | earns |
 |---|---|

@@ -50,12 +50,12 @@ This prints the JSON Schema:
 python -c "import json, measure.records as m; print(json.dumps(m.ResultsFile.model_json_schema()))"
 ```
 
-A journal (`NAME.journal.jsonl`) has one [EvalResult](#evalresult) a line. If several lines are about one run, the last
-counts.
+A journal (`NAME.journal.jsonl`) has one [EvalResult](#evalresult) per line. If several lines are about one run, the
+last counts.
 
-`schema_version` is {results.SCHEMA_VERSION}. A file with a higher one is refused, since it would be misread.
-Fields may be added without that: unknown ones are ignored. A field with a default may be missing; `—` marks those that
-may not. Scores are from 0 to 1, times in seconds, costs in US$, points in time in UTC."""
+`schema_version` is {results.SCHEMA_VERSION}. A file with a higher version is refused. Unknown fields are ignored. A
+field with a default may be missing; `—` marks those that may not. Scores are from 0 to 1, times in seconds, costs in
+US$, points in time in UTC."""
 
 
 def results_page() -> str:
