@@ -63,8 +63,10 @@ def decide(
         moved = [unit.difference for unit in judged if abs(unit.difference) > TIE]
         verdict = _verdict_by(fmean(moved or [0.0]), these_tasks, WORSE_ALPHA * share, BETTER_ALPHA * share, threshold)
         decided = {unit.verdict for unit in judged if unit.verdict.decided}
-        if decided and not verdict.decided:
-            verdict = Verdict.REGRESSION if Verdict.REGRESSION in decided else Verdict.IMPROVEMENT
+        if Verdict.REGRESSION in decided and not verdict.decided:
+            verdict = Verdict.REGRESSION
+        elif decided and not verdict.decided and difference > TIE:  # one repaired task does not make a fall a rise
+            verdict = Verdict.IMPROVEMENT
         enough = prod(1 / comb(len(u.scores_a) + len(u.scores_b), len(u.scores_a)) for u in judged) <= WORSE_ALPHA
     else:
         verdict = beyond(shift.interval, difference, threshold)

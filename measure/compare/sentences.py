@@ -8,6 +8,7 @@ from locobench.shared.claim import REPOSITORIES_FOR_ALL, kind_of_claim
 from measure.compare.quantities import COSTS
 from measure.compare.verdicts import Comparison, Verdict
 from measure.compare.wording import interval_text, less_or_more, measure_name
+from measure.statistics.estimates import TIE
 from measure.summary.metrics import ToolCount
 from measure.summary.wording import counted, metric_name, p_text, percent, points, rise_and_fall, some
 
@@ -23,13 +24,18 @@ def answer(comparison: Comparison) -> str:
     if verdict.decided:
         side = "better" if verdict is Verdict.IMPROVEMENT else "worse"
         text = f"{b} is {side} than {a}{where}: {points(primary.difference)}"
+        if verdict is Verdict.REGRESSION and primary.difference > -TIE:  # single tasks broke, and the whole did not
+            broke = some([str(unit.key) for unit in comparison.decision.having(verdict)])
+            text = f"{b} is worse than {a} on {broke}; all tasks together changed by {points(primary.difference)}"
         text += "" if these else f" ({interval_name(comparison)} {between})"
     elif verdict is Verdict.AS_GOOD:
         text = f"{b} is as good as {a}, within {_margin(comparison)}"
     else:
-        text = f"No evidence that {b} is better or worse than {a}{where}"
+        least = f" by more than {100 * comparison.threshold:g} points" if comparison.threshold else ""
+        text = f"No evidence that {b} is better or worse than {a}{least}{where}"
         if primary.interval and not these:
-            text += f": if there is an effect, it lies between {between.replace(' to ', ' and ')} points"
+            effect = "the effect" if primary.changed else "if there is an effect, it"
+            text += f": {effect} lies between {between.replace(' to ', ' and ')} points"
         if comparison.decision.no_worse and not these:
             text += f"; it is not worse by more than {_margin(comparison)}"
     return f"{text}{_for_less(comparison)}."

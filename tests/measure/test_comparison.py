@@ -95,7 +95,27 @@ def test_no_results_are_not_enough_data() -> None:
 def test_a_change_below_the_threshold_is_never_called() -> None:
     a, b = arm(same(100), 100), arm(same(97), 100)
     assert compare(a, b).verdict is Verdict.REGRESSION
-    assert compare(a, b, threshold=0.05).verdict is Verdict.NO_EVIDENCE
+    below = compare(a, b, threshold=0.05)
+    assert below.verdict is Verdict.NO_EVIDENCE
+    told = answer(below)
+    assert told.startswith("No evidence that B is better or worse than A by more than 5 points: the effect lies between -3")
+
+
+def test_one_repaired_task_is_no_improvement_of_tasks_that_fell() -> None:
+    a = {task: 6 for task in TASKS[1:]} | {TASKS[0]: 0}
+    b = {task: 5 if task < TASKS[14] else 6 for task in TASKS} | {TASKS[0]: 6}
+    repaired = compare(arm(a, 6), arm(b, 6), fixed_tasks=True, threshold=0.05)
+    assert repaired.decision.difference < 0
+    assert repaired.verdict is Verdict.NO_EVIDENCE
+    assert "Single tasks that changed by more than chance: t00 (improvement)" in verdict_sentence(repaired)
+
+
+def test_one_broken_task_of_a_suite_that_rose_is_told_as_that() -> None:
+    a = {task: 5 if task < TASKS[14] else 6 for task in TASKS} | {TASKS[0]: 6}
+    b = {task: 6 for task in TASKS[1:]} | {TASKS[0]: 0}
+    broken = compare(arm(a, 6), arm(b, 6), fixed_tasks=True, threshold=0.05)
+    assert broken.verdict is Verdict.REGRESSION
+    assert answer(broken) == "B is worse than A on t00; all tasks together changed by +5.8 points."
 
 
 def test_lost_runs_are_outside_the_rates() -> None:
