@@ -87,7 +87,10 @@ def _comparison(pair: Pair, treatment: Sequence[str], alpha: float, adjusted_p: 
     units, runs, loss = pair.units, pair.runs(), pair.loss
     decision = pair.decide(alpha)
     metrics = [found for name in METRICS if (found := find_difference(name, units, 1 - alpha))]
-    metrics = [m.model_copy(update={"interval": decision.interval}) if m.name == pair.metric else m for m in metrics]
+    p = decision.suite.two_sided
+    corrected = min(1.0, p * pairs) if decision.these_tasks else adjusted_p
+    primary = {"interval": decision.interval, "p": p, "adjusted_p": corrected}
+    metrics = [m.model_copy(update=primary) if m.name == pair.metric else m for m in metrics]
     if loss.a.lost + loss.b.lost:
         worst = pair_units(*pair.runs(1.0, 0.0), pair.metric)
         loss = loss.model_copy(update={"worst": worst_difference(worst, loss)})

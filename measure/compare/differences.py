@@ -11,7 +11,7 @@ from locobench.shared.grouping import grouped
 from measure.compare.decision import clusters_of, per_task
 from measure.compare.pairing import dimensions
 from measure.compare.verdicts import Headroom, Measure, Slice, UnitComparison
-from measure.statistics.estimates import TIE, effect_found, standard_error
+from measure.statistics.estimates import TIE, above_spread, effect_found, standard_error
 from measure.statistics.significance import sign_flip_test, sign_flip_tests
 from measure.summary.metrics import Metric
 
@@ -25,7 +25,8 @@ def find_difference(metric: Metric, units: Sequence[UnitComparison], confidence:
         return None
     own = [unit.by(metric) for unit in units]
     shift = sign_flip_test(*per_task(own, clusters_of(units)), confidence)
-    return Measure(**_means(own), name=metric, unit=METRICS[metric], interval=shift.interval, p=shift.p.two_sided)
+    p = shift.p.two_sided
+    return Measure(**_means(own), name=metric, unit=METRICS[metric], interval=shift.interval, p=p, adjusted_p=p)
 
 
 def _means(units: Sequence[UnitComparison]) -> dict[str, Any]:
@@ -79,6 +80,7 @@ def find_headroom(
     means = _means(units)
     mean_a, mean_b = means["mean_a"], means["mean_b"]
     error, count = max(standard_error(*per_task(found, clusters_of(found))) for found in (units, as_zero))
+    error *= above_spread(count)
     is_rate = units[0].metric == "pass_rate"
     runs_b = sum(len(unit.scores_b) for unit in units)
 

@@ -159,7 +159,8 @@ def headroom_sentence(comparison: Comparison) -> str:
         f"{room.never_a} in no run, {comparison.label_b} {room.always_b} and {room.never_b}. The largest possible "
         f"rise is {100 * room.rise:.1f} points, the largest fall {100 * room.fall:.1f}."
     )
-    if comparison.decision.these_tasks:  # whose test has another power
+    still = not (comparison.shares["better"] or comparison.shares["worse"] or room.finds_rise or room.finds_fall)
+    if comparison.decision.these_tasks or still:  # whose test has another power, or nothing shows how scores vary
         return text
     return f"{text} At 80 % power this design detects {rise_and_fall(room.finds_rise, room.finds_fall)}."
 

@@ -149,6 +149,18 @@ def minimal_detectable_effect(
     return float((scipy.special.stdtrit(clusters - 1, 1 - alpha) + scipy.special.stdtrit(clusters - 1, power)) * error)
 
 
+def above_spread(count: int, confidence: float = TARGET_POWER) -> float:
+    """Return the factor, 1 or more, by which a standard deviation seen in `count` values may have to grow to be true.
+
+    It is the upper limit, at `confidence`, of the true one: what a few tasks show of their own spread is often too
+    little, and the power that is promised by it too high. Browne 1995, "On the use of a pilot sample for sample size
+    determination", Statistics in Medicine 14, 1933-1940, who takes 80 %.
+    """
+    if count < 2:
+        return 1.0
+    return math.sqrt((count - 1) / float(scipy.special.chdtri(count - 1, confidence)))
+
+
 def effect_found(
     error_of: Callable[[float], float], clusters: int, room: float, alpha: float = ALPHA / 2
 ) -> float | None:

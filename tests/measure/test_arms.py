@@ -124,3 +124,13 @@ def test_options_that_do_not_fit_several_arms_are_refused(tmp_path: Path, more: 
     result = CliRunner().invoke(cli, ["compare", *paths, *more])
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
+
+
+def test_the_p_value_of_the_verdicts_metric_is_the_one_that_decided() -> None:
+    arms = [(name, scored(shift)) for name, shift in (("base", 0), ("t1", 0.02), ("t2", 0.1))]
+    arms[1][1].append(run(TASKS[0], passed=False, outcome="infra_error", index=1))
+    for pair in compare_arms(arms).comparisons:
+        assert pair.primary is not None
+        assert (pair.primary.p, pair.primary.adjusted_p) == (pair.decision.p, pair.adjusted_p)
+    alone = compare(*(results for _, results in arms[:2])).metrics
+    assert all(metric.adjusted_p == metric.p for metric in alone)
