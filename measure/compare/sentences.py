@@ -60,10 +60,13 @@ def _margin(comparison: Comparison) -> str:
 
 
 def _for_less(comparison: Comparison) -> str:
-    """Say what clearly cost less or more: money, or tokens, or tool calls, whichever is known first, and time."""
-    named = comparison.cost_named
-    money = named("cost") or named("tokens") or named("calls")
-    found = [cost for cost in (money, named("time")) if cost and cost.changed]
+    """Say what clearly cost less or more: money, or tokens, or tool calls, whichever is known first, and time.
+
+    Nothing is said of what too few runs recorded, and of what a typical task needed less of and all together more.
+    """
+    known = {cost.name: cost for cost in comparison.costs if not cost.uneven}
+    money = known.get("cost") or known.get("tokens") or known.get("calls")
+    found = [cost for cost in (money, known.get("time")) if cost and cost.changed and not cost.against_means]
     parts = [less_or_more(cost) for cost in found]
     return f", for {' and '.join(parts)}" if parts else ""
 
@@ -84,12 +87,25 @@ def notes(comparison: Comparison) -> list[str]:
 
 
 def costs_sentence(comparison: Comparison) -> str:
-    """Say which quantities are not recorded in both arms, and which tasks their ratios leave out; empty if neither."""
+    """Say which quantities are not recorded in both arms, which tasks their ratios leave out, and where means differ.
+
+    Empty if there is nothing of the kind.
+    """
     known = {cost.name for cost in comparison.costs}
     missing = [measure_name(name) for name in COSTS if name not in known]
     texts = [f"Not recorded in one arm or both: {some(missing)}."] if missing and comparison.primary else []
     zeros = [f"{counted(cost.zeros, 'task')} ({measure_name(cost.name)})" for cost in comparison.costs if cost.zeros]
-    return " ".join([*texts, *([f"No ratio where an arm's mean is 0: {some(zeros)}."] if zeros else [])])
+    if zeros:
+        texts.append(f"No ratio where runs needed none: {some(zeros)}.")
+    for cost in comparison.costs:
+        if cost.against_means:
+            name = measure_name(cost.name)
+            typical, together = ("less", "more") if cost.difference < 0 else ("more", "less")
+            texts.append(
+                f"The change is that of a typical task: {comparison.label_b} needed {typical} {name} there, and "
+                f"{together} over all tasks together."
+            )
+    return " ".join(texts)
 
 
 def tools_sentence(comparison: Comparison) -> str:

@@ -159,7 +159,17 @@ class Measure(Difference):
     relative: bool = False
     """Whether `difference` and `interval` are shares of A's geometric mean: -0.31 is 31 % less."""
     zeros: int = 0
-    """Tasks left out of a relative difference, since an arm's mean is 0."""
+    """Tasks left out of a relative difference, since runs needed none."""
+    unknown_a: int = 0
+    """Runs of A, in the compared tasks, that did not record it and count nowhere."""
+    unknown_b: int = 0
+    uneven: bool = False
+    """Whether these are so many, or so unlike in the arms, that as many lost runs would rule out a verdict."""
+
+    @property
+    def against_means(self) -> bool:
+        """Whether a typical task needed less and all together more, or the other way round."""
+        return self.relative and self.changed and (self.mean_b - self.mean_a) * self.difference < 0
 
 
 class Headroom(Frozen):

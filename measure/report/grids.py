@@ -73,7 +73,8 @@ def _measures_grid(title: str, change: str, comparison: Comparison, measures: Se
 def _measure_row(m: Measure, *, p: bool = True) -> Row:
     cells = (measure_name(m.name), value_text(m.name, m.mean_a), value_text(m.name, m.mean_b), change_text(m))
     corrected = (p_text(m.adjusted_p),) if p else ()
-    tone: Tone = "" if not m.changed else "clear" if not m.relative else "good" if m.difference < 0 else "bad"
+    called = m.changed and not (m.uneven or m.against_means)
+    tone: Tone = "" if not called else "clear" if not m.relative else "good" if m.difference < 0 else "bad"
     return Row((*cells, change_interval(m), *corrected, str(m.tasks)), tone, m.unit)
 
 

@@ -251,6 +251,19 @@ def _assignments(pool: int, chosen: int) -> NDArray[np.int64]:
     return rng.permuted(np.tile(np.arange(pool), (RESAMPLES, 1)), axis=1)[:, :chosen].astype(np.int64)
 
 
+def mean_log(values: Sequence[float], count: int) -> float:
+    """Return the mean, over all choices of `count` of the values, of the logarithm of their mean.
+
+    The logarithm of a mean of few varies more than that of many, and so it is lower on average (Jensen 1906, Acta Math.
+    30). Over choices of one size two samples of the same quantity have the same expectation (Hoeffding 1948, "A Class
+    of Statistics with Asymptotically Normal Distribution", Ann. Math. Stat. 19). -inf where a choice may have mean 0.
+    """
+    if sum(value > 0 for value in values) <= len(values) - count:
+        return -math.inf
+    means = np.asarray(values, dtype=float)[_assignments(len(values), count)].mean(axis=1)
+    return float(np.log(means).mean())
+
+
 def discrete_benjamini_hochberg(p_values: Sequence[float], steps: Sequence[Sequence[float]]) -> list[float]:
     """Return adjusted p-values, in the order given; rejecting those <= q keeps the false discovery rate at q.
 

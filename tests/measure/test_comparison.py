@@ -98,11 +98,13 @@ def test_a_change_below_the_threshold_is_never_called() -> None:
     below = compare(a, b, threshold=0.05)
     assert below.verdict is Verdict.NO_EVIDENCE
     told = answer(below)
-    assert told.startswith("No evidence that B is better or worse than A by more than 5 points: the effect lies between -3")
+    assert told.startswith(
+        "No evidence that B is better or worse than A by more than 5 points: the effect lies between -3"
+    )
 
 
 def test_one_repaired_task_is_no_improvement_of_tasks_that_fell() -> None:
-    a = {task: 6 for task in TASKS[1:]} | {TASKS[0]: 0}
+    a = dict.fromkeys(TASKS[1:], 6) | {TASKS[0]: 0}
     b = {task: 5 if task < TASKS[14] else 6 for task in TASKS} | {TASKS[0]: 6}
     repaired = compare(arm(a, 6), arm(b, 6), fixed_tasks=True, threshold=0.05)
     assert repaired.decision.difference < 0
@@ -112,7 +114,7 @@ def test_one_repaired_task_is_no_improvement_of_tasks_that_fell() -> None:
 
 def test_one_broken_task_of_a_suite_that_rose_is_told_as_that() -> None:
     a = {task: 5 if task < TASKS[14] else 6 for task in TASKS} | {TASKS[0]: 6}
-    b = {task: 6 for task in TASKS[1:]} | {TASKS[0]: 0}
+    b = dict.fromkeys(TASKS[1:], 6) | {TASKS[0]: 0}
     broken = compare(arm(a, 6), arm(b, 6), fixed_tasks=True, threshold=0.05)
     assert broken.verdict is Verdict.REGRESSION
     assert answer(broken) == "B is worse than A on t00; all tasks together changed by +5.8 points."
@@ -302,6 +304,7 @@ def test_power_from_two_arms_says_what_their_comparison_says() -> None:
     noise = observed_noise([*a, *b])
     assert noise is not None
     expected = estimates.minimal_detectable_effect(noise.sd(0.1, 3) / 40**0.5, 40)
+    assert expected is not None
     room = compare(a, b).headroom
     assert room is not None
     assert room.finds_fall == pytest.approx(expected * estimates.above_spread(40))  # a page judges its own spread

@@ -10,6 +10,7 @@ from harness.models import EvalResult
 from measure.compare.comparison import compare
 from measure.compare.sentences import answer, costs_sentence, tools_sentence
 from measure.compare.verdicts import Comparison, Measure
+from measure.statistics.significance import mean_log
 from tests.support.results import run
 
 TASKS = 30
@@ -97,7 +98,7 @@ def test_a_task_without_calls_in_an_arm_has_no_ratio_and_is_said() -> None:
     calls = cost_of(comparison, "calls")
     assert (calls.tasks, calls.zeros) == (TASKS - 1, 1)
     assert calls.difference == pytest.approx(0.5)
-    assert "No ratio where an arm's mean is 0: 1 task (tool calls)" in costs_sentence(comparison)
+    assert "No ratio where runs needed none: 1 task (tool calls)" in costs_sentence(comparison)
 
 
 def test_tools_are_counted_by_call_and_by_run() -> None:
@@ -116,3 +117,50 @@ def test_calls_that_were_not_recorded_are_not_taken_for_none() -> None:
     comparison = compare(made(0.1), silent)
     assert comparison.tools_b is None
     assert "B: not recorded" in tools_sentence(comparison)
+
+
+def lognormal(arm: str, runs: int, rng: np.random.Generator, sd: float = 0.6) -> list[EvalResult]:
+    """Runs of 50 tasks whose costs vary by 60 % from run to run, and have the same distribution in every arm."""
+    costs = iter(np.exp(rng.normal(0, sd, 50 * runs)))
+    return [run(f"t{i:02}", arm, index=at, cost=float(next(costs))) for i in range(50) for at in range(runs)]
+
+
+def test_an_arm_with_fewer_runs_of_each_task_does_not_seem_cheaper() -> None:
+    """The plain ratio of means calls it cheaper in about half of all comparisons."""
+    rng = np.random.default_rng(7)
+    called = [cost_of(compare(lognormal("a", 5, rng), lognormal("b", 1, rng)), "cost").changed for _ in range(40)]
+    assert sum(called) <= 6
+
+
+def test_a_mean_of_logarithms_is_one_of_as_many_runs() -> None:
+    assert mean_log([1.0, 4.0, 16.0], 3) == pytest.approx(np.log(7))
+    assert mean_log([1.0, 4.0, 16.0], 1) == pytest.approx(np.log(4))
+    assert mean_log([0.0, 4.0], 1) == -np.inf
+    assert mean_log([0.0, 4.0], 2) == pytest.approx(np.log(2))
+
+
+def test_runs_that_recorded_no_cost_are_told_and_nothing_is_said_to_be_cheaper() -> None:
+    a, b = made(0.1), made(0.1, seed=2)
+    dear = sorted(b, key=lambda r: r.cost_usd or 0.0)[-12:]
+    known = [r.model_copy(update={"cost_usd": None}) if r in dear else r for r in b]
+    told = compare(a, known)
+    assert "no price is recorded for 12 of the 60 runs with tokens" in "\n".join(told.warnings)
+    untimed = [r.model_copy(update={"trace": r.trace.model_copy(update={"duration_seconds": None})}) for r in dear]
+    halved = [
+        r.model_copy(update={"trace": r.trace.model_copy(update={"duration_seconds": 5.0})}) for r in b if r not in dear
+    ]
+    told = compare(a, [*halved, *untimed])
+    assert cost_of(told, "time").changed
+    assert cost_of(told, "time").uneven
+    assert "time" not in answer(told)
+    assert "did not record what they needed: time (A 0, B 12)" in "\n".join(told.warnings)
+
+
+def test_less_on_most_tasks_and_more_all_together_is_not_called_less() -> None:
+    a, b = made(0.1), made(0.04, seed=2)
+    b = [r.model_copy(update={"cost_usd": 20 * (r.cost_usd or 0) if r.task_id > "t26" else r.cost_usd}) for r in b]
+    told = compare(a, b)
+    assert cost_of(told, "cost").difference < 0
+    assert cost_of(told, "cost").mean_b > cost_of(told, "cost").mean_a
+    assert "money" not in answer(told)
+    assert "B needed less money there, and more over all tasks together" in costs_sentence(told)

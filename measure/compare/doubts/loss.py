@@ -41,15 +41,21 @@ JUDGE = "the judge gave no verdict; judge them again (`matrix --resume`, or `gra
 def find_loss(arms: Arms) -> Loss:
     """Count what each arm lost, and decide whether that alone rules out a verdict."""
     (label_a, a), (label_b, b) = counts = [(label, _of_arm(results)) for label, results in arms]
-    p = fisher_test(a.planned - a.lost, a.planned, b.planned - b.lost, b.planned).two_sided
+    p, apart = unlike(a.lost, a.planned, b.lost, b.planned)
     many = (f"{label} lost {arm.lost} of {arm.planned} runs" for label, arm in counts if arm.share > MOST_LOST)
     cap = next((f"{text}, more than {percent(MOST_LOST)}" for text in many), "")
-    if not cap and (abs(a.share - b.share) > MOST_APART or p <= APART_P):
+    if not cap and apart:
         cap = (
             f"the arms lost different shares of their runs, {a.lost} of {a.planned} in {label_a} and "
             f"{b.lost} of {b.planned} in {label_b}"
         )
     return Loss(a=a, b=b, p=p, cap=cap)
+
+
+def unlike(lost_a: int, runs_a: int, lost_b: int, runs_b: int) -> tuple[float, bool]:
+    """Return Fisher's two-sided p that the arms lost unlike shares of their runs, and whether they count as unlike."""
+    p = fisher_test(runs_a - lost_a, runs_a, runs_b - lost_b, runs_b).two_sided
+    return p, p <= APART_P or abs(lost_a / max(1, runs_a) - lost_b / max(1, runs_b)) > MOST_APART
 
 
 def _of_arm(results: Sequence[EvalResult]) -> ArmLoss:

@@ -15,6 +15,7 @@ from measure.compare.doubts.loss import cut_short, doubtful_zeros, lost_runs
 from measure.compare.doubts.treatment import no_way_to_the_code, treatment_in_baseline, unused_treatment
 from measure.compare.pairing import Arms, dimensions
 from measure.compare.verdicts import Comparison, UnitComparison
+from measure.compare.wording import measure_name
 from measure.statistics.significance import fisher_test, holm, sign_flip_test
 from measure.summary.wording import counted, p_text, points, some
 
@@ -36,7 +37,7 @@ def find_warnings(comparison: Comparison, arms: Arms, treatment: Sequence[str]) 
 
     `treatment` names the tools that B is about, as glob patterns; by default, they follow from what was offered.
     """
-    units = comparison.decision.units
+    units, unpriced = comparison.decision.units, [*_unpriced(arms)]
     return [
         *_pilot(comparison),
         *lost_runs(arms),
@@ -54,7 +55,8 @@ def find_warnings(comparison: Comparison, arms: Arms, treatment: Sequence[str]) 
         *_unlike_repositories(units),
         *_unequal_trials(comparison),
         *_unmatched(comparison),
-        *_unpriced(arms),
+        *unpriced,
+        *_unrecorded(comparison, priced=not unpriced),
     ]
 
 
@@ -79,6 +81,23 @@ def _unpriced(arms: Arms) -> Iterator[str]:
                     f"{label}: no price is recorded for {without} of the {len(known)} runs with tokens (nothing, or "
                     "$0); they count in no cost: compare the tokens."
                 )
+
+
+def _unrecorded(comparison: Comparison, priced: bool) -> Iterator[str]:
+    """Yield a sentence on what so many runs did not record, or so many more of one arm, that the change says little.
+
+    `priced` tells whether no other sentence is about missing prices.
+    """
+    missing = [
+        f"{measure_name(m.name)} ({comparison.label_a} {m.unknown_a}, {comparison.label_b} {m.unknown_b})"
+        for m in comparison.costs
+        if m.uneven and (priced or m.name != "cost")
+    ]
+    if missing:
+        yield (
+            f"Measured runs that did not record what they needed: {some(missing)}. They count in no cost; if they are "
+            "the long ones, their arm looks cheaper than it is."
+        )
 
 
 def _mixed_scales(arms: Arms) -> Iterator[str]:
