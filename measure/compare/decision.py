@@ -56,7 +56,7 @@ def decide(
     judged = tuple(_judge_units(units, threshold, TASK_Q * share) if alone or fixed_tasks else units)
     differences, clusters = per_task(judged, clusters_of(judged))
     difference, count = fmean(differences or [0.0]), len(set(clusters))
-    shift, these_tasks = significance.sign_flip_test(differences, clusters, 1 - alpha), None
+    shift, these_tasks = significance.sign_flip_test(differences, clusters, 1 - alpha, dealt_anew(judged)), None
     equivalence = equivalence_interval(differences, clusters, 1 - 2 * alpha)
     if fixed_tasks:
         these_tasks = significance.stratified_test([unit.values for unit in judged])
@@ -88,6 +88,17 @@ def decide(
         repositories=len({unit.repository for unit in judged} - {""}),
         units=judged,
     )
+
+
+def dealt_anew(units: Sequence[UnitComparison]) -> OneSided | None:
+    """Return the stratified test of units of which an arm has more runs; None if there are none.
+
+    There the difference of a task has no coin flip's sign although nothing changed: near the ceiling the arm with one
+    run passes, and the other falls a little short of it. Dealing runs out anew holds for any numbers of them.
+    """
+    if all(len(unit.scores_a) == len(unit.scores_b) for unit in units):
+        return None
+    return significance.stratified_test([unit.values for unit in units], ties=0.5)
 
 
 def clusters_of(units: Iterable[UnitComparison]) -> dict[str, str]:

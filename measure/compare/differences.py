@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from locobench.shared.grouping import grouped
-from measure.compare.decision import clusters_of, per_task
+from measure.compare.decision import clusters_of, dealt_anew, per_task
 from measure.compare.pairing import dimensions
 from measure.compare.verdicts import Headroom, Measure, Slice, UnitComparison
 from measure.statistics.estimates import TIE, above_spread, effect_found, standard_error
@@ -24,7 +24,7 @@ def find_difference(metric: Metric, units: Sequence[UnitComparison], confidence:
     if not units:
         return None
     own = [unit.by(metric) for unit in units]
-    shift = sign_flip_test(*per_task(own, clusters_of(units)), confidence)
+    shift = sign_flip_test(*per_task(own, clusters_of(units)), confidence, dealt_anew(own))
     p = shift.p.two_sided
     return Measure(**_means(own), name=metric, unit=METRICS[metric], interval=shift.interval, p=p, adjusted_p=p)
 
@@ -57,7 +57,8 @@ def find_slices(units: Sequence[UnitComparison], alpha: float) -> tuple[Slice, .
         for dimension, values in dimensions(units).items()
         for value in values
     ]
-    tested = sign_flip_tests([per_task(of_group, clusters) for _, _, of_group in found], alpha)
+    samples = [per_task(of_group, clusters) for _, _, of_group in found]
+    tested = sign_flip_tests(samples, alpha, [dealt_anew(of_group) for _, _, of_group in found])
     return tuple(
         Slice(**_means(of_group), **vars(corrected), dimension=dimension, value=value)
         for (dimension, value, of_group), corrected in zip(found, tested, strict=True)

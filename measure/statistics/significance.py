@@ -57,7 +57,10 @@ class Shift:
 
 
 def sign_flip_test(
-    differences: Sequence[float], clusters: Sequence[Hashable] = (), confidence: float = CONFIDENCE
+    differences: Sequence[float],
+    clusters: Sequence[Hashable] = (),
+    confidence: float = CONFIDENCE,
+    other: OneSided | None = None,
 ) -> Shift:
     """Test whether the mean of paired differences is zero; each cluster's sign is then a coin flip.
 
@@ -75,9 +78,22 @@ def sign_flip_test(
         differences: one for each task.
         clusters: the cluster of each task; a cluster's tasks change sign together. By default, each task is its own.
         confidence: level of the interval, 0 to 1.
+        other: another test of the same, which has to reject as well.
     """
     flips = _SignFlips(differences, clusters)
-    return Shift(flips.p(), flips.interval(confidence))
+    p, interval = flips.p(), flips.interval(confidence)
+    return Shift(_weaker(p, other), _with_zero(interval, other, 1 - confidence))
+
+
+def _weaker(p: OneSided, other: OneSided | None) -> OneSided:
+    return p if other is None or other.two_sided <= p.two_sided else other
+
+
+def _with_zero(interval: Interval | None, other: OneSided | None, level: float) -> Interval | None:
+    """Return the interval, with 0 in it if the other test does not reject 0 at `level`."""
+    if interval is None or other is None or other.two_sided <= level:
+        return interval
+    return Interval(min(interval.low, 0.0), max(interval.high, 0.0))
 
 
 class _SignFlips:
@@ -133,17 +149,20 @@ class CorrectedTest:
 
 
 def sign_flip_tests(
-    samples: Sequence[tuple[Sequence[float], Sequence[Hashable]]], alpha: float = ALPHA
+    samples: Sequence[tuple[Sequence[float], Sequence[Hashable]]],
+    alpha: float = ALPHA,
+    others: Sequence[OneSided | None] = (),
 ) -> list[CorrectedTest]:
     """Return `sign_flip_test` of several samples of differences and clusters, corrected for their number.
 
-    `alpha` is the chance that any is rejected when nothing changed, 0 to 1.
+    `alpha` is the chance that any is rejected when nothing changed, 0 to 1; `others` are as in `sign_flip_test`.
     """
+    others = others or [None] * len(samples)
     tests = [_SignFlips(*sample) for sample in samples]
-    ps = [test.p().two_sided for test in tests]
+    ps = [_weaker(test.p(), other).two_sided for test, other in zip(tests, others, strict=True)]
     return [
-        CorrectedTest(p, adjusted, test.interval(1 - level))
-        for test, p, adjusted, level in zip(tests, ps, holm(ps), holm_levels(ps, alpha), strict=True)
+        CorrectedTest(p, adjusted, _with_zero(test.interval(1 - level), other, level))
+        for test, other, p, adjusted, level in zip(tests, others, ps, holm(ps), holm_levels(ps, alpha), strict=True)
     ]
 
 
@@ -155,14 +174,15 @@ def _flips(count: int) -> NDArray[np.int8]:
     return np.random.default_rng(SEED).integers(0, 2, size=(RESAMPLES, count)).astype(np.int8)
 
 
-def stratified_test(tasks: Sequence[tuple[Sequence[float], Sequence[float]]]) -> OneSided:
+def stratified_test(tasks: Sequence[tuple[Sequence[float], Sequence[float]]], ties: float = 1.0) -> OneSided:
     """Test whether these very tasks fell (`less`) or rose (`greater`), permuting each task's runs between the arms.
 
     This is the stratified permutation test of the mean difference (Good 2005, "Permutation, Parametric and Bootstrap
     Tests of Hypotheses", section 6.5), given which tasks differ at all. A task with equal means in both arms says
     nothing about the direction, like a tie in a sign test, so it changes no p-value. The test is exact up to
     MOST_SUMS distinct sums; beyond that, it draws RESAMPLES permutations and counts the observed one too. `tasks` has
-    the values of each task's runs in A and in B.
+    the values of each task's runs in A and in B. What ties with the observed sum counts by `ties`, 0.5 for the mid-p of
+    `sign_flip_test`.
     """
     dealt = [_splits(a, b) for a, b in tasks if abs(np.mean(a) - np.mean(b)) > TIE]
     observed = float(sum(np.mean(b) - np.mean(a) for a, b in tasks))
@@ -182,7 +202,8 @@ def stratified_test(tasks: Sequence[tuple[Sequence[float], Sequence[float]]]) ->
         picked = (rng.choice(values, size=RESAMPLES, p=chance) for values, chance in dealt)
         sums, extra = np.sum(list(picked), axis=0), 1 / (RESAMPLES + 1)
         chances = np.full(RESAMPLES, extra)
-    less, greater = (float(chances[far].sum()) for far in (sums <= observed + 1e-8, sums >= observed - 1e-8))
+    tied = (1 - ties) * float(chances[np.abs(sums - observed) <= 1e-8].sum())
+    less, greater = (float(chances[far].sum()) - tied for far in (sums <= observed + 1e-8, sums >= observed - 1e-8))
     return OneSided(min(1.0, less + extra), min(1.0, greater + extra), max(attainable, extra))
 
 

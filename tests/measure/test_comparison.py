@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from statistics import fmean
 
+import numpy as np
 import pytest
 
 from harness.models import EvalResult, Outcome
@@ -101,6 +102,24 @@ def test_a_change_below_the_threshold_is_never_called() -> None:
     assert told.startswith(
         "No evidence that B is better or worse than A by more than 5 points: the effect lies between -3"
     )
+
+
+def test_one_run_of_each_task_beside_ten_is_not_called_better_for_that() -> None:
+    """Equal agents near the ceiling; by the sign-flip test alone, 8 of 40 are called."""
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        a, b = (arm(dict(zip(TASKS, rng.binomial(runs, 0.9, 12), strict=False)), runs) for runs in (10, 1))
+        found = compare(a, b)
+        assert not found.verdict.decided
+        assert not any(part.changed for part in (*found.metrics, *found.slices))
+        assert found.decision.p > 0.05
+
+
+def test_unlike_numbers_of_runs_hide_no_large_effect() -> None:
+    found = compare(arm(same(4), 10), arm(same(3), 3))
+    assert found.verdict is Verdict.IMPROVEMENT
+    assert found.decision.interval is not None
+    assert found.decision.interval.low > 0
 
 
 def test_one_repaired_task_is_no_improvement_of_tasks_that_fell() -> None:
