@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
@@ -11,7 +12,7 @@ import numpy as np
 
 from locobench.shared.errors import InputError
 from locobench.shared.grouping import grouped
-from measure.compare.verdicts import UnitComparison, UnitKey
+from measure.compare.verdicts import REPOSITORIES, UnitComparison, UnitKey
 from measure.records import EvalResult, Outcome
 from measure.summary.metrics import Metric, metric_value
 
@@ -68,7 +69,33 @@ def by_unit(results: Sequence[EvalResult], key_of: Callable[[EvalResult], UnitKe
 def pair_units(runs_a: Runs, runs_b: Runs, metric: Metric) -> list[UnitComparison]:
     """Compare every unit that both arms measured, sorted by key; groups of many numbers become quartiles."""
     both = sorted(runs_a.keys() & runs_b.keys())
-    return by_quartile([_unit(key, runs_a[key], runs_b[key], metric) for key in both])
+    units = [_unit(key, runs_a[key], runs_b[key], metric) for key in both]
+    if later := _told_by_runs([{key: _values_by_group(runs[key]) for key in both} for runs in (runs_a, runs_b)]):
+        kept = [{n: v for n, v in u.groups.items() if re.sub("_[ab]$", "", n) not in later} for u in units]
+        units = [unit.model_copy(update={"groups": groups}) for unit, groups in zip(units, kept, strict=True)]
+    return by_quartile(units)
+
+
+Told = Mapping[UnitKey, Mapping[str, set[str]]]
+"""Values of every group of every unit, as the runs of an arm have them."""
+
+
+def _told_by_runs(arms: Sequence[Told]) -> set[str]:
+    """Return the groups that say how runs went: in which runs of a task differ, and not by a choice for a whole arm.
+
+    They are no property of the task. Such a column parts won from lost runs, so that its groups differ although
+    nothing changed. A choice for an arm has other values in the other arm, and few; configs and models are chosen.
+    """
+    names = {name for of_arm in arms for own in of_arm.values() for name in own} - {"config", "model", *REPOSITORIES}
+    later = set()
+    for name in names:
+        of_a, of_b = ({key: own[name] for key, own in of_arm.items() if name in own} for of_arm in arms)
+        all_a, all_b = (set().union(*of_arm.values()) for of_arm in (of_a, of_b))
+        within = any(len(values) > 1 for of_arm in (of_a, of_b) for values in of_arm.values())
+        between = any(of_a[key] != of_b[key] for key in of_a.keys() & of_b.keys())
+        if within or (between and (all_a & all_b or len(all_a | all_b) > QUARTILES_FROM)):
+            later.add(name)
+    return later
 
 
 def _unit(key: UnitKey, a: Sequence[EvalResult], b: Sequence[EvalResult], metric: Metric) -> UnitComparison:
@@ -97,13 +124,17 @@ def _groups(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> dict[str, str]:
 
 
 def _own_groups(runs: Sequence[EvalResult]) -> dict[str, str]:
+    return {name: " + ".join(sorted(values)) for name, values in _values_by_group(runs).items()}
+
+
+def _values_by_group(runs: Sequence[EvalResult]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     for run in runs:
         own = {"category": run.category, "language": run.language, "difficulty": run.difficulty}
         for name, value in (own | {"config": run.config_name, "model": run.model} | run.groups).items():
             if value:
                 found[name].add(value)
-    return {name: " + ".join(sorted(values)) for name, values in found.items()}
+    return found
 
 
 def by_quartile(units: Sequence[UnitComparison]) -> list[UnitComparison]:

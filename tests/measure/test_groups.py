@@ -83,6 +83,19 @@ def test_configs_that_the_arms_do_not_share_are_groups_of_their_arm() -> None:
     assert {s.value for s in comparison.slices if s.dimension == "config_a"} == {"local", "remote"}
 
 
+def test_a_column_in_which_runs_of_a_task_differ_is_no_group() -> None:
+    """Tasks that A lost are better in B although nothing changed: by chance, they go back to their mean."""
+    rng = np.random.default_rng(1)
+    arms = [
+        [
+            run(f"t{i:02}", passed=won, groups={"resolved": str(won), "kind": str(i % 2)})
+            for i, won in enumerate(rng.random(60) < 0.5)
+        ]
+        for _ in "ab"
+    ]
+    assert {s.dimension for s in compare(*arms).slices} == {"kind"}
+
+
 def test_a_group_that_the_arms_tell_differently_is_one_of_each_arm() -> None:
     a, b = ([{"host": f"{arm}{i % 2}"} for i in range(20)] for arm in "ab")
     comparison = compare(scored([0.5] * 20, a), scored([0.4] * 20, b))
