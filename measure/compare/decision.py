@@ -48,6 +48,7 @@ def decide(
     Tasks or repositories like these changed if the interval of the sign-flip test excludes 0. These very tasks changed
     if the stratified test rejects or a single task changed. Arms are as good as each other by two one-sided tests. Each
     task has a permutation test of its runs (Fisher's exact test for passes), at false discovery rate TASK_Q.
+    Repositories that are too few to show that others are as good can show it of themselves.
 
     `alpha` is the level of the comparison, 0 to 1, with which all others shrink; `alone` judges each task alone, too.
     """
@@ -57,7 +58,12 @@ def decide(
     differences, clusters = per_task(judged, clusters_of(judged))
     difference, count = fmean(differences or [0.0]), len(set(clusters))
     shift, these_tasks = significance.sign_flip_test(differences, clusters, 1 - alpha, dealt_anew(judged)), None
+    alone_here, tasks = False, range(len(differences))
     equivalence = equivalence_interval(differences, clusters, 1 - 2 * alpha)
+    no_worse, no_better = _within(equivalence, asked.margin, judged)
+    if count < len(differences) and not (no_worse and no_better):  # so few repositories may all the same be as good
+        alone_here, equivalence = True, equivalence_interval(differences, tasks, 1 - 2 * alpha)
+        no_worse, no_better = _within(equivalence, asked.margin, judged)
     if fixed_tasks:
         these_tasks = significance.stratified_test([unit.values for unit in judged])
         moved = [unit.difference for unit in judged if abs(unit.difference) > TIE]
@@ -71,7 +77,6 @@ def decide(
     else:
         verdict = beyond(shift.interval, difference, threshold)
         enough = 2.0**-count <= alpha / 2
-    no_worse, no_better = _within(equivalence, asked.margin, judged)
     if not (verdict.decided or fixed_tasks) and no_worse and no_better:
         verdict = Verdict.AS_GOOD
     elif not verdict.decided and not (judged and enough):
@@ -83,6 +88,7 @@ def decide(
         interval=shift.interval,
         equivalence=equivalence,
         no_worse=no_worse,
+        alone_here=alone_here,
         these_tasks=these_tasks,
         clusters=count,
         repositories=len({unit.repository for unit in judged} - {""}),

@@ -29,7 +29,7 @@ def answer(comparison: Comparison) -> str:
             text = f"{b} is worse than {a} on {broke}; all tasks together changed by {points(primary.difference)}"
         text += "" if these else f" ({interval_name(comparison)} {between})"
     elif verdict is Verdict.AS_GOOD:
-        text = f"{b} is as good as {a}, within {_margin(comparison)}"
+        text = f"{b} is as good as {a}{_here(comparison)}, within {_margin(comparison)}"
     else:
         least = f" by more than {100 * comparison.threshold:g} points" if comparison.threshold else ""
         text = f"No evidence that {b} is better or worse than {a}{least}{where}"
@@ -37,7 +37,7 @@ def answer(comparison: Comparison) -> str:
             effect = "the effect" if primary.changed else "if there is an effect, it"
             text += f": {effect} lies between {between.replace(' to ', ' and ')} points"
         if comparison.decision.no_worse and not these:
-            text += f"; it is not worse by more than {_margin(comparison)}"
+            text += f"; it is not worse{_here(comparison)} by more than {_margin(comparison)}"
     return f"{text}{_for_less(comparison)}."
 
 
@@ -51,6 +51,12 @@ def _why_not_enough(comparison: Comparison) -> str:
     least = ceil(-log2((1 - comparison.confidence) / 2))
     of = "tasks" if comparison.decision.clusters == comparison.primary.tasks else "repositories"
     return f": it takes {least} {of} or more"
+
+
+def _here(comparison: Comparison) -> str:
+    """Say where B is as good or no worse, if that is not shown of other repositories: on these 12 repositories."""
+    decision = comparison.decision
+    return f" on these {decision.repositories} repositories" if decision.alone_here else ""
 
 
 def _margin(comparison: Comparison) -> str:
@@ -156,7 +162,9 @@ def _claim(comparison: Comparison) -> str:
     if decision.repositories and not decision.these_tasks:
         of = f" of {counted(decision.repositories, 'repository', 'repositories')}"
         about = kind_of_claim(decision.repositories)
-        if decision.repositories < REPOSITORIES_FOR_ALL:
+        if decision.alone_here and comparison.verdict is Verdict.AS_GOOD:
+            about, more = f"these {decision.repositories} repositories alone", ", since so few cannot show it of others"
+        elif decision.repositories < REPOSITORIES_FOR_ALL:
             more = f", since it takes {REPOSITORIES_FOR_ALL} to speak for others"
     tasks = counted(comparison.primary.tasks if comparison.primary else 0, "task")
     return f"{metric_name(comparison.metric).capitalize()} over {tasks}{of}; the answer is about {about}{more}."

@@ -218,6 +218,8 @@ class Decision(Frozen):
     """The interval of two one-sided tests, each at the comparison's level, with lost runs left out or as 0."""
     no_worse: bool
     """Whether these tests show B to be worse by the margin at most."""
+    alone_here: bool = False
+    """Whether these tests are about these repositories alone, though the verdict's other test is about others, too."""
     these_tasks: OneSided | None
     """P-values of the stratified test about these very tasks, which decide the verdict where they are given."""
     clusters: int

@@ -88,15 +88,16 @@ def equivalence_interval(
 
     Two one-sided tests at level a show that the mean lies within a margin exactly when an interval of level 1 - 2a
     does: Schuirmann 1987, "A comparison of the two one-sided tests procedure ...", J. Pharmacokinet. Biopharm. 15.
-    Student's interval knows that tasks of a cluster go together. It is too short where a few tasks broke entirely and
-    hold the whole difference; the empirical likelihood allows for broken tasks that are not among those seen.
+    Student's interval is too short where a few tasks or clusters broke and hold the whole difference; the empirical
+    likelihood of the clusters' shares in the mean allows for broken ones that are not among those seen.
 
     `differences`, -1 to 1, and `clusters` have an entry for each task; the result is None below two clusters.
     """
     if len(set(clusters)) < 2:
         return None
     error, count = standard_error(differences, clusters)
-    values, level = np.asarray(differences, dtype=float), 0.5 + confidence / 2
+    sums, sizes = cluster_sums(np.asarray(differences, dtype=float), clusters)
+    values, level = sums / sizes.mean(), 0.5 + confidence / 2
     mean, reach = float(values.mean()), float(scipy.special.stdtrit(count - 1, level)) * error
     return Interval(
         min(mean - reach, lowest_likely_mean(values, level)), max(mean + reach, -lowest_likely_mean(-values, level))

@@ -283,6 +283,32 @@ def test_a_few_tasks_cannot_show_that_arms_are_as_good() -> None:
     assert compare(*(arm(dict.fromkeys(enough, 10), 10) for _ in "ab")).verdict is Verdict.AS_GOOD
 
 
+def alike(repositories: int, each: int) -> list[EvalResult]:
+    """Runs that all pass, of as many tasks of each repository."""
+    names = [(f"r{r:02}", f"r{r:02}-{n}") for r in range(repositories) for n in range(each)]
+    return [run(task, index=at, groups={"repository": name}) for name, task in names for at in range(3)]
+
+
+def test_few_repositories_can_be_as_good_themselves_and_show_nothing_of_others() -> None:
+    few, many = (compare(*(alike(count, 60 // count) for _ in "ab")) for count in (12, 30))
+    assert few.verdict is many.verdict is Verdict.AS_GOOD
+    assert answer(few).startswith("B is as good as A on these 12 repositories, within 5 points")
+    told = "the answer is about these 12 repositories alone, since so few cannot show it of others."
+    assert told in verdict_sentence(few)
+    assert answer(many).startswith("B is as good as A, within 5 points")
+    assert "the answer is about repositories like these 30." in verdict_sentence(many)
+
+
+def test_equal_arms_are_not_shown_to_be_so_of_other_repositories_by_eight() -> None:
+    """One repository in eight falls by 40 points, and 5 points on average; 34 of 100 sets of eight hold none."""
+    spread = [-0.4 if r == 3 else 0.0 for r in range(8)]
+    a, b = ([run(f"{r}-{n}", passed=False, score=0.5 + (d if at else 0.0), groups={"repo": f"r{r}"})
+             for r, d in enumerate(spread) for n in range(8)] for at in range(2))  # fmt: skip
+    without = [[r for r in results if r.groups["repo"] != "r3"] for results in (a, b)]
+    assert compare(*without).decision.alone_here
+    assert compare(a, b).verdict is Verdict.NO_EVIDENCE
+
+
 def test_a_task_that_broke_counts_against_as_good_unless_there_are_many_others() -> None:
     """Of a twentieth of broken tasks, 60 hold one at most in one case of five, and 80 in one of eleven."""
     for count, verdict in ((60, Verdict.NO_EVIDENCE), (80, Verdict.AS_GOOD)):

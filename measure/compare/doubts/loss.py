@@ -92,6 +92,7 @@ def with_lost_runs(decision: Decision, as_zero: Decision, cap: str) -> Decision:
             "interval": _span(decision.interval, as_zero.interval),
             "equivalence": _span(decision.equivalence, as_zero.equivalence),
             "no_worse": decision.no_worse and as_zero.no_worse,
+            "alone_here": decision.alone_here or as_zero.alone_here,
             "suite": weaker.suite,
             "these_tasks": weaker.these_tasks,
         }
