@@ -15,7 +15,7 @@ from measure.compare.doubts.loss import find_loss, with_lost_runs, worst_differe
 from measure.compare.doubts.warnings import find_warnings
 from measure.compare.pairing import Arms, Runs, by_unit, pair_units, pairing, without_pilot
 from measure.compare.quantities import find_costs, find_reach
-from measure.compare.verdicts import ArmsComparison, Comparison, Decision, Loss, UnitComparison
+from measure.compare.verdicts import ArmsComparison, Comparison, Decision, Loss, UnitComparison, Verdict
 from measure.records import EvalResult
 from measure.statistics.estimates import ALPHA
 from measure.statistics.significance import holm, holm_levels
@@ -73,8 +73,17 @@ class Pair:
         return pair_units(*self.runs(0.0, 0.0), self.metric)
 
     def decide(self, alpha: float, *, alone: bool = True) -> Decision:
-        """Decide at a level, with lost runs left out and at 0, and with the caps on loss."""
+        """Decide at a level, with lost runs left out and at 0, and with the caps on loss.
+
+        A verdict of better or worse that holds had every lost run gone against it needs no cap. Runs that left no
+        result belong to no task, so nothing tells what they could have changed.
+        """
         found = decide(self.units, self.question, alpha=alpha, alone=alone)
+        if self.loss.cap and found.verdict.decided and not (self.loss.a.missing or self.loss.b.missing):
+            against = (1.0, 0.0) if found.verdict is Verdict.IMPROVEMENT else (0.0, 1.0)
+            worst = decide(pair_units(*self.runs(*against), self.metric), self.question, alpha=alpha, alone=False)
+            if worst.verdict is found.verdict:
+                return with_lost_runs(found, worst, "")
         if self.units_as_zero is self.units:
             return with_lost_runs(found, found, self.loss.cap)
         as_zero = decide(self.units_as_zero, self.question, alpha=alpha, alone=False)
@@ -189,7 +198,11 @@ def compare_arms(
 
 def levels_of(pairs: Sequence[Pair]) -> tuple[list[float], list[float]]:
     """Return each pair's p-value after correction for all of them, and the level that its verdict is due."""
-    ps = [1.0 if pair.loss.cap else pair.decide(ALPHA, alone=False).p for pair in pairs]
+    found = [pair.decide(ALPHA, alone=False) for pair in pairs]
+    ps = [
+        1.0 if pair.loss.cap and not decision.verdict.decided else decision.p
+        for pair, decision in zip(pairs, found, strict=True)
+    ]
     if pairs[0].question.fixed_tasks:
         return [min(1.0, p * len(pairs)) for p in ps], [ALPHA / len(pairs)] * len(pairs)
     return holm(ps), holm_levels(ps, ALPHA)

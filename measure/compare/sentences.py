@@ -147,7 +147,9 @@ def reasons(comparison: Comparison) -> list[str]:
     alone = [f"{unit.key} ({unit.verdict})" for unit in decision.units if unit.verdict.decided]
     if alone and not (comparison.verdict.decided and not decision.these_tasks):
         texts.append(f"Single tasks that changed by more than chance: {some(alone)}.")
-    if comparison.loss.worst is not None:
+    if comparison.loss.cap and comparison.verdict.decided:
+        texts.append(f"Although {comparison.loss.cap}, the answer stands had every lost run gone against it.")
+    elif comparison.loss.worst is not None:
         texts.append(
             f"Lost runs are left out, and the verdict has to hold with them at 0; had every one of them gone against "
             f"{comparison.label_b}, the difference would be {points(comparison.loss.worst)}."

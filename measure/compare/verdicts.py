@@ -124,7 +124,7 @@ class Loss(Frozen):
     p: float
     """Two-sided, of Fisher's exact test that both arms lose runs equally often."""
     cap: str = ""
-    """Why no verdict can be given, as a clause; empty when one can."""
+    """Why no verdict can be given, as a clause, unless it holds had every lost run gone against it; else empty."""
     worst: float | None = None
     """Difference with B's lost runs at 0 and A's at 1; None when none was lost."""
 

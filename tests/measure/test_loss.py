@@ -47,18 +47,33 @@ def test_more_than_a_fifth_lost_in_both_arms_forbids_a_decided_verdict() -> None
     assert compare(a, b).verdict is Verdict.NOT_ENOUGH_DATA
 
 
-@pytest.mark.parametrize(("in_a", "in_b"), [(0, 6), (20, 5), (5, 20)])
+@pytest.mark.parametrize(("in_a", "in_b"), [(0, 12), (20, 5), (5, 20)])
 def test_shares_that_differ_by_more_than_chance_forbid_a_verdict(in_a: int, in_b: int) -> None:
-    comparison = compare(losing(arm("a"), in_a), losing(arm("b", shift=0.3), in_b))
+    assert compare(arm("a"), arm("b", shift=0.05)).verdict is Verdict.IMPROVEMENT
+    comparison = compare(losing(arm("a"), in_a), losing(arm("b", shift=0.05), in_b))
     assert comparison.verdict is Verdict.NOT_ENOUGH_DATA
     assert f"the arms lost different shares of their runs, {in_a} of 150" in comparison.loss.cap
 
 
 def test_shares_that_lie_ten_points_apart_forbid_a_verdict_however_few_the_runs() -> None:
-    a, b = arm("a", runs=1)[:8], losing(arm("b", shift=0.4, runs=1)[:8], 1)
+    a, b = arm("a", runs=1)[:8], losing(arm("b", shift=0.1, runs=1)[:8], 1)
     comparison = compare(a, b)
     assert comparison.loss.p > 0.05
     assert comparison.verdict is Verdict.NOT_ENOUGH_DATA
+
+
+def test_a_verdict_that_holds_had_every_lost_run_gone_against_it_stands() -> None:
+    b = losing(arm("b", shift=0.3), 10)
+    better, worse = compare(arm("a"), b), compare(b, arm("a"))
+    assert (better.verdict, worse.verdict) == (Verdict.IMPROVEMENT, Verdict.REGRESSION)
+    assert "10 of 150 in B, the answer stands had every lost run gone against it." in verdict_sentence(better)
+    at_0 = [r if r.measured else r.model_copy(update={"outcome": Outcome.COMPLETED}) for r in b]
+    end = compare(arm("a"), at_0).decision.interval
+    assert better.decision.interval is not None
+    assert end is not None
+    assert better.decision.interval.low == end.low > 0
+    assert worse.decision.interval is not None
+    assert worse.decision.interval.high == pytest.approx(-end.low)
 
 
 def test_the_interval_holds_the_difference_with_lost_runs_left_out_and_at_0() -> None:
