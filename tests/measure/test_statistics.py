@@ -276,3 +276,11 @@ def test_design_sd_is_the_spread_of_simulated_differences() -> None:
     runs = 5
     differences = (rng.binomial(runs, 0.7, 200_000) - rng.binomial(runs, 0.8, 200_000)) / runs
     assert Noise("pass_rate", 0.8).sd(-0.1, runs) == pytest.approx(differences.std(), rel=0.01)
+
+
+def test_the_stratified_test_mirrors_when_the_arms_change_places() -> None:
+    rng = np.random.default_rng(2)
+    tasks = [(rng.random(3).round(3).tolist(), (rng.random(2) + 0.1).round(3).tolist()) for _ in range(30)]
+    there, back = (significance.stratified_test(t, ties=0.5) for t in (tasks, [(b, a) for a, b in tasks]))
+    assert there.less == pytest.approx(back.greater, abs=1e-12)
+    assert there.greater == pytest.approx(back.less, abs=1e-12)
