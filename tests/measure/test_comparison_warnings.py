@@ -85,6 +85,17 @@ def test_a_server_whose_tools_no_run_used_is_pointed_out() -> None:
 def test_unequal_trials_are_pointed_out() -> None:
     b = [*arm(same(3), 3), run("t00", index=3)]
     assert "t00 (3 and 4)" in warnings(arm(same(3), 3), b)
+    lost = run("t01", passed=False, index=3, outcome="infra_error")
+    told = warnings([*arm(same(3), 3), lost.model_copy(update={"config_name": "a"})], [*b, lost])
+    assert "the same number of runs: t00 (3 and 4); run" in told
+
+
+def test_one_set_of_runs_under_two_names_is_pointed_out() -> None:
+    def timed(first: int) -> list[EvalResult]:
+        return [run(t, seconds=first + i + index / 7, index=index) for i, t in enumerate(TASKS) for index in range(3)]
+
+    assert "this looks like one set of runs under two names" in warnings(timed(1), timed(1))
+    assert "two names" not in warnings(timed(1), timed(2))
 
 
 def test_a_different_cli_judge_or_task_is_pointed_out() -> None:
@@ -107,7 +118,7 @@ def test_fewer_runs_that_the_loss_explains_are_told_once() -> None:
     b = [*arm(same(3), 3)[:-1], run(TASKS[-1], passed=False, index=2, outcome="infra_error")]
     text = warnings(arm(same(3), 3), b)
     assert "B lost 1 of 60 runs" in text
-    assert "the same number of measured runs" not in text
+    assert "the same number of runs" not in text
 
 
 def test_passes_against_scores_are_two_scales() -> None:

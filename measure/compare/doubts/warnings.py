@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
@@ -16,6 +17,7 @@ from measure.compare.doubts.treatment import no_way_to_the_code, treatment_in_ba
 from measure.compare.pairing import Arms, dimensions
 from measure.compare.verdicts import Comparison, UnitComparison
 from measure.compare.wording import measure_name
+from measure.records import EvalResult
 from measure.statistics.significance import fisher_test, holm, sign_flip_test
 from measure.summary.wording import counted, p_text, points, some
 
@@ -40,6 +42,7 @@ def find_warnings(comparison: Comparison, arms: Arms, treatment: Sequence[str]) 
     units, unpriced = comparison.decision.units, [*_unpriced(arms)]
     return [
         *_pilot(comparison),
+        *_one_set_of_runs(arms),
         *lost_runs(arms),
         *doubtful_zeros(arms),
         *cut_short(arms),
@@ -53,7 +56,7 @@ def find_warnings(comparison: Comparison, arms: Arms, treatment: Sequence[str]) 
         *_control_group(units),
         *_later_code(units, arms),
         *_unlike_repositories(units),
-        *_unequal_trials(comparison),
+        *_unequal_trials(comparison, arms),
         *_unmatched(comparison),
         *unpriced,
         *_unrecorded(comparison, priced=not unpriced),
@@ -163,15 +166,32 @@ def _zeros(units: Sequence[UnitComparison]) -> list[tuple[int, int]]:
     return [(scores.count(0), len(scores)) for scores in arms]
 
 
-def _unequal_trials(comparison: Comparison) -> Iterator[str]:
-    """Yield a sentence if tasks have more runs in one arm, unless lost runs, which have their own, explain it."""
-    unequal = [u for u in comparison.decision.units if len(u.scores_a) != len(u.scores_b)]
-    if unequal and not (comparison.loss.a.lost or comparison.loss.b.lost):
-        examples = [f"{u.key} ({len(u.scores_a)} and {len(u.scores_b)})" for u in unequal]
+def _unequal_trials(comparison: Comparison, arms: Arms) -> Iterator[str]:
+    """Yield a sentence if tasks have more runs in one arm; lost runs, which have a sentence of their own, are runs."""
+    (_, a), (_, b) = arms
+    runs_a, runs_b = (Counter(run.task_id for run in results) for results in (a, b))
+    both = sorted({unit.key.task_id for unit in comparison.decision.units})
+    unequal = [f"{task} ({runs_a[task]} and {runs_b[task]})" for task in both if runs_a[task] != runs_b[task]]
+    if unequal and not (comparison.loss.a.missing or comparison.loss.b.missing):
         yield (
-            f"The arms do not have the same number of measured runs: {some(examples)}; "
-            "run the missing ones before you compare single tasks."
+            f"The arms do not have the same number of runs: {some(unequal)}; run the missing ones before you compare "
+            "single tasks."
         )
+
+
+def _one_set_of_runs(arms: Arms) -> Iterator[str]:
+    """Yield a sentence if every run of one arm is in the other as well, by its reward and what it took."""
+    a, b = (Counter(map(_took, results)) for _, results in arms)
+    if a == b and len({took[2:] for took in a}) > 1:
+        (label_a, _), (label_b, _) = arms
+        yield (
+            f"Every run of {label_a} has one of {label_b} with the same reward, cost, time and tokens: this looks like "
+            "one set of runs under two names."
+        )
+
+
+def _took(run: EvalResult) -> tuple[object, ...]:
+    return (run.task_id, run.overall_score, run.cost_usd, run.trace.duration_seconds, run.tokens)
 
 
 def _unlike_repositories(units: Sequence[UnitComparison]) -> Iterator[str]:
