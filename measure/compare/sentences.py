@@ -35,7 +35,7 @@ def answer(comparison: Comparison) -> str:
         text = f"No evidence that {b} is better or worse than {a}{least}{where}"
         if primary.interval and not these:
             effect = "the effect" if primary.changed else "if there is an effect, it"
-            text += f": {effect} lies between {between.replace(' to ', ' and ')} points"
+            text += f": {effect} lies between {between.replace(' to ', ' and ')} points ({interval_name(comparison)})"
         if comparison.decision.no_worse and not these:
             text += f"; it is not worse{_here(comparison)} by more than {_margin(comparison)}"
     return f"{text}{_for_less(comparison)}."

@@ -329,7 +329,7 @@ def test_no_evidence_says_between_which_values_an_effect_would_lie() -> None:
     comparison = compare(arm(same(3), 5), arm({t: (2, 3, 4)[i % 3] for i, t in enumerate(TASKS)}, 5))
     interval = comparison.decision.interval
     assert interval is not None
-    told = f"{100 * interval.low:+.1f} and {100 * interval.high:+.1f} points."
+    told = f"{100 * interval.low:+.1f} and {100 * interval.high:+.1f} points (95 % interval)."
     assert answer(comparison) == (
         f"No evidence that B is better or worse than A: if there is an effect, it lies between {told}"
     )
