@@ -115,11 +115,10 @@ def pairs_grid(found: ArmsComparison) -> Grid:
     """Show the difference between each two arms: against the first, then the others against each other."""
     rows = []
     for pair in (*found.comparisons, *found.between):
-        cost, primary = pair.cost_named("cost"), pair.primary
+        primary = pair.primary
         difference = (points(primary.difference), interval_text(primary.interval)) if primary else (UNKNOWN, UNKNOWN)
-        money = change_text(cost) if cost else UNKNOWN
         corrected = (f"{100 * pair.confidence:.3g} %", p_text(pair.adjusted_p))
-        cells = (f"{pair.label_b} against {pair.label_a}", *difference, str(pair.verdict), money, *corrected)
+        cells = (f"{pair.label_b} against {pair.label_a}", *difference, str(pair.verdict), *corrected)
         rows.append(Row(cells, TONES[pair.verdict]))
-    columns = ("", "points", "interval", "verdict", "money", "level", "p (Holm)")
+    columns = ("", "points", "interval", "verdict", "level", "p (Holm)")
     return Grid("Each against each", columns, 3, tuple(rows))

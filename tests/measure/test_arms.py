@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
 from harness.cli import cli
 from harness.models import EvalResult
 from locobench.shared.errors import InputError
 from measure.compare.comparison import compare, compare_arms
 from measure.compare.verdicts import Verdict
+from measure.report.console import print_table
+from measure.report.grids import pairs_grid
+from measure.report.tables import grid_table
 from tests.support.results import arm, results_json, run
 
 TASKS = [f"t{i:02}" for i in range(20)]
@@ -81,6 +86,14 @@ def test_each_arm_is_a_point_of_score_and_cost() -> None:
     assert found.arms["a"] is not None
     assert found.arms["a"].mean == pytest.approx(0.495)
     assert found.arms["a"].cost == pytest.approx(0.01)
+
+
+def test_the_table_of_all_pairs_fits_a_terminal_and_shows_nothing_untested() -> None:
+    grid = pairs_grid(compare_arms([(name, scored(shift)) for name, shift in (("a", 0), ("bb", 0.1), ("cc", -0.1))]))
+    assert grid.columns == ("", "points", "interval", "verdict", "level", "p (Holm)")
+    out = io.StringIO()
+    print_table(Console(file=out, width=80), grid_table(grid))
+    assert max(map(len, out.getvalue().splitlines())) <= 80
 
 
 def test_two_arms_of_one_name_are_refused() -> None:
