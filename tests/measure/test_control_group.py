@@ -28,7 +28,15 @@ def told(a: list[EvalResult], b: list[EvalResult]) -> list[str]:
 
 def test_a_control_group_that_did_not_move_is_told_in_one_sentence() -> None:
     (line,) = told(arm(0.9, 0.2), arm(0.9, 0.8))
-    assert line.startswith("The control group, which one grep nearly answers, did not move: +0.0 points over 8 tasks")
+    told_of = "The control group, which one grep nearly answers, did not move by more than chance: +0.0 points over 8"
+    assert line.startswith(told_of)
+
+
+def test_five_tasks_that_all_moved_are_not_said_to_stand_still() -> None:
+    a, b = arm(0.5, 0.2), arm(0.9, 0.2)
+    few = [[r for r in results if r.task_id not in {"c5", "c6", "c7"}] for results in (a, b)]
+    (line,) = told(*few)
+    assert "is too small to show whether it moved: +40.0 points over 5 tasks (p = 0.062)" in line
 
 
 def test_a_control_group_that_moved_is_a_warning() -> None:

@@ -28,6 +28,8 @@ ZEROS_P = 0.01
 """... if chance explains neither at this level, after Holm's correction."""
 MOVED_P = 0.05
 """Two-sided p-value at which a group of tasks has moved."""
+FEWEST_MOVED = 6
+"""Tasks that must move one way for a sign-flip test to say so at MOVED_P."""
 MOSTLY_BETWEEN = 0.2
 """Share of scores between 0 and 1 from which an arm is plainly not scored by passes."""
 UNLIKE_P = 0.01
@@ -224,14 +226,17 @@ def _control_group(units: Sequence[UnitComparison]) -> Iterator[str]:
     """Say whether the control group moved: tasks that one grep nearly answers should score alike in both arms."""
     if (group := _of_group(units, CONTROL_GROUP, "yes")) is None:
         return
-    _, p, told = group
+    mean, p, told = group
+    few = len({unit.key.task_id for unit in units if unit.groups.get(CONTROL_GROUP) == "yes"}) < FEWEST_MOVED
     if p <= MOVED_P:
         yield (
             f"The control group moved: {told}. One grep nearly answers these tasks, so something other than search "
             "differs between the arms; find it before you trust the difference."
         )
+    elif few and mean:
+        yield f"The control group, which one grep nearly answers, is too small to show whether it moved: {told}."
     else:
-        yield f"The control group, which one grep nearly answers, did not move: {told}."
+        yield f"The control group, which one grep nearly answers, did not move by more than chance: {told}."
 
 
 def _later_code(units: Sequence[UnitComparison], arms: Arms) -> Iterator[str]:
