@@ -74,7 +74,8 @@ def _for_less(comparison: Comparison) -> str:
     money = known.get("cost") or known.get("tokens") or known.get("calls")
     found = [cost for cost in (money, known.get("time")) if cost and cost.changed and not cost.against_means]
     parts = [less_or_more(cost) for cost in found]
-    return f", for {' and '.join(parts)}" if parts else ""
+    how = ", for" if comparison.verdict is not Verdict.NO_EVIDENCE else f"; {comparison.label_b} took"
+    return f"{how} {' and '.join(parts)}" if parts else ""
 
 
 def shares_sentence(comparison: Comparison) -> str:
@@ -148,7 +149,9 @@ def reasons(comparison: Comparison) -> list[str]:
     if alone and not (comparison.verdict.decided and not decision.these_tasks):
         texts.append(f"Single tasks that changed by more than chance: {some(alone)}.")
     if comparison.loss.cap and comparison.verdict.decided:
-        texts.append(f"Although {comparison.loss.cap}, the answer stands had every lost run gone against it.")
+        texts.append(
+            f"Although {comparison.loss.cap}, the answer would be the same had every lost run gone against it."
+        )
     elif comparison.loss.worst is not None:
         texts.append(
             f"Lost runs are left out, and the verdict has to hold with them at 0; had every one of them gone against "

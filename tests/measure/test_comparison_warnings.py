@@ -42,6 +42,11 @@ def test_an_arm_full_of_zeros_is_pointed_out() -> None:
     assert "B: 100 of 100 runs scored 0 (A: 0 of 100)" in warnings(arm(same(5), 5), arm(same(0), 5))
 
 
+def test_failures_are_no_doubt_of_an_arm_that_passes_at_times() -> None:
+    """Of passes the zeros say what the answer says, and the warning would stand on every page that finds 20 points."""
+    assert warnings(arm(same(4), 5), arm(same(1), 5)) == ""
+
+
 def test_an_arm_full_of_errors_is_pointed_out() -> None:
     lost = [run(t, passed=False, outcome="infra_error", index=9) for t in TASKS]
     text = warnings(arm(same(3), 3), arm(same(3), 3) + lost)

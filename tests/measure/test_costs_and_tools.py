@@ -69,6 +69,7 @@ def test_as_good_for_less_is_one_sentence() -> None:
 def test_costs_that_rose_are_told_where_nothing_else_changed() -> None:
     comparison = compare(made(0.1), made(0.13, seed=2))
     assert cost_of(comparison, "cost").changed
+    assert answer(comparison).startswith("No evidence that B is better or worse than A; B took 34 % more money")
     assert "% more money" in answer(comparison)
 
 

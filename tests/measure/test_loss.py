@@ -66,7 +66,9 @@ def test_a_verdict_that_holds_had_every_lost_run_gone_against_it_stands() -> Non
     b = losing(arm("b", shift=0.3), 10)
     better, worse = compare(arm("a"), b), compare(b, arm("a"))
     assert (better.verdict, worse.verdict) == (Verdict.IMPROVEMENT, Verdict.REGRESSION)
-    assert "10 of 150 in B, the answer stands had every lost run gone against it." in verdict_sentence(better)
+    assert "10 of 150 in B, the answer would be the same had every lost run gone against it." in verdict_sentence(
+        better
+    )
     at_0 = [r if r.measured else r.model_copy(update={"outcome": Outcome.COMPLETED}) for r in b]
     end = compare(arm("a"), at_0).decision.interval
     assert better.decision.interval is not None

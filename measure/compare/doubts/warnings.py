@@ -135,6 +135,7 @@ def many_zeros(units: Sequence[UnitComparison], label_a: str = "A", label_b: str
     That is: than the same tasks in the other arm and, for a group, than the rest of its arm. The likely cause: a server
     never came up, or a verifier found no answer.
     """
+    every = {score for unit in units for score in (*unit.scores_a, *unit.scores_b)}
     groups = [("", "")] + [(name, value) for name, values in dimensions(units).items() for value in values]
     found = []
     for name, value in groups:
@@ -148,6 +149,8 @@ def many_zeros(units: Sequence[UnitComparison], label_a: str = "A", label_b: str
         ):
             against = [there, (more, of)] if name else [there]
             p = max(fisher_test(*pair, zeros, runs).greater for pair in against)
+            if not name and every <= {0.0, 1.0} and zeros < runs:  # a zero is a failure, and the answer counts those
+                continue
             excess = zeros / max(1, runs) - max(count / max(1, total) for count, total in against)
             beside = f"{other}: {there[0]} of {there[1]}" + (f"; the rest of {label}: {more} of {of}" if name else "")
             text = (
