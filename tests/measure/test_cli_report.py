@@ -318,7 +318,7 @@ def test_what_was_not_recorded_is_shown_as_unknown_and_not_compared(tmp_path: Pa
     source = save(tmp_path / "r.json", arm(same(3), 3, cost=None, trace=unknown))
     data, page = tmp_path / "c.json", tmp_path / "c.html"
     call("compare", source, source, "--json", data, "--html", page)
-    assert {m["name"] for m in json.loads(data.read_text())["metrics"]} == {"pass_rate", "score"}
+    assert {m["name"] for m in json.loads(data.read_text())["metrics"]} == {"pass_rate"}
     shown = call("analyze", source, "-i", 0).output
     assert "time not recorded, turns not recorded, tokens not recorded, cost not recorded" in shown
 

@@ -122,6 +122,12 @@ def test_unlike_numbers_of_runs_hide_no_large_effect() -> None:
     assert found.decision.interval.low > 0
 
 
+def test_both_metrics_are_shown_where_they_differ() -> None:
+    passes, scores = (arm(same(2), 3), [run(t, score=0.8, passed=True) for t in TASKS])
+    assert [m.name for m in compare(passes, arm(same(1), 3)).metrics] == ["pass_rate"]
+    assert [m.name for m in compare(passes, scores).metrics] == ["pass_rate", "score"]
+
+
 def test_one_repaired_task_is_no_improvement_of_tasks_that_fell() -> None:
     a = dict.fromkeys(TASKS[1:], 6) | {TASKS[0]: 0}
     b = {task: 5 if task < TASKS[14] else 6 for task in TASKS} | {TASKS[0]: 6}
