@@ -17,8 +17,8 @@ from measure.compare.pairing import Arms, Runs, by_unit, pair_units, pairing, wi
 from measure.compare.quantities import find_costs, find_reach
 from measure.compare.verdicts import ArmsComparison, Comparison, Decision, Loss, UnitComparison, Verdict
 from measure.records import EvalResult
+from measure.statistics.corrections import holm, holm_levels
 from measure.statistics.estimates import ALPHA
-from measure.statistics.significance import holm, holm_levels
 from measure.summary.headroom import level_of
 from measure.summary.metrics import Metric, MetricChoice, resolve_metric, tool_use
 from measure.summary.wording import counted

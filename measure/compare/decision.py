@@ -13,6 +13,7 @@ from locobench.shared.claim import REPOSITORIES_FOR_ALL
 from locobench.shared.grouping import grouped
 from measure.compare.verdicts import Decision, UnitComparison, Verdict
 from measure.statistics import significance
+from measure.statistics.corrections import discrete_benjamini_hochberg
 from measure.statistics.estimates import ALPHA, TIE, Interval, equivalence_interval
 from measure.statistics.significance import OneSided
 
@@ -164,8 +165,8 @@ def _verdict_by(difference: float, p: OneSided, worse: float, better: float, thr
 def _judge_units(units: Sequence[UnitComparison], threshold: float, q: float) -> Iterator[UnitComparison]:
     """Judge each task alone, its p-values adjusted for the number of tasks, at false discovery rate `q`."""
     tests = [_test_alone(unit) for unit in units]
-    less = significance.discrete_benjamini_hochberg([p.less for p in tests], [p.steps_less for p in tests])
-    greater = significance.discrete_benjamini_hochberg([p.greater for p in tests], [p.steps_greater for p in tests])
+    less = discrete_benjamini_hochberg([p.less for p in tests], [p.steps_less for p in tests])
+    greater = discrete_benjamini_hochberg([p.greater for p in tests], [p.steps_greater for p in tests])
     for unit, p, down, up in zip(units, tests, less, greater, strict=True):
         adjusted = OneSided(down, up, p.attainable)
         verdict = _verdict_by(unit.difference, adjusted, q, q, threshold)

@@ -12,7 +12,7 @@ from scipy.optimize import brentq, minimize_scalar
 
 from measure.compare.comparison import compare
 from measure.compare.decision import fewest_tasks
-from measure.statistics import estimates, significance
+from measure.statistics import corrections, estimates, significance
 from measure.summary.noise import Noise
 from tests.support.results import run
 
@@ -78,8 +78,8 @@ def test_power_of_scores_by_formula_is_that_of_simulated_comparisons_within_3_po
 
 
 def test_holm_has_the_values_of_the_definition() -> None:
-    assert significance.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert significance.holm([]) == []
+    assert corrections.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert corrections.holm([]) == []
 
 
 @pytest.mark.parametrize("broken", [0.0, 0.1, 1.0])
@@ -133,5 +133,5 @@ def test_intervals_at_holms_levels_exclude_0_exactly_where_holm_rejects() -> Non
     rng = np.random.default_rng(2)
     for _ in range(50):
         ps = (rng.random(6) ** 4).tolist()
-        levels, adjusted = significance.holm_levels(ps, 0.05), significance.holm(ps)
+        levels, adjusted = corrections.holm_levels(ps, 0.05), corrections.holm(ps)
         assert [p <= level for p, level in zip(ps, levels, strict=True)] == [p <= 0.05 for p in adjusted]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from measure.statistics import estimates, significance
+from measure.statistics import corrections, estimates, significance
 from measure.summary.noise import Noise
 
 
@@ -120,7 +120,7 @@ def test_with_all_p_values_possible_it_is_benjamini_hochberg_of_the_paper() -> N
     p = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240]
     p += [0.4262, 0.5719, 0.6528, 0.7590, 1.0]  # Benjamini & Hochberg 1995, section 3.2: four at q = 0.05
     grid = tuple(np.arange(1, 501) / 10_000)
-    adjusted = significance.discrete_benjamini_hochberg(p, [grid] * len(p))
+    adjusted = corrections.discrete_benjamini_hochberg(p, [grid] * len(p))
     assert adjusted == pytest.approx(list(stats.false_discovery_control(p)))
     assert sum(value <= 0.05 for value in adjusted) == 4
 
@@ -129,7 +129,7 @@ def test_tasks_that_can_not_be_called_do_not_hide_the_one_that_can() -> None:
     tests = [significance.fisher_test(6, 6, 0, 6)] + [significance.fisher_test(6, 6, 6, 6)] * 19
     p = [test.less for test in tests]
     assert stats.false_discovery_control(p)[0] > 0.01
-    assert significance.discrete_benjamini_hochberg(p, [test.steps_less for test in tests])[0] == p[0]
+    assert corrections.discrete_benjamini_hochberg(p, [test.steps_less for test in tests])[0] == p[0]
 
 
 @given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=30))
@@ -138,7 +138,7 @@ def test_the_discrete_adjustment_is_never_harder_than_benjamini_hochbergs(
 ) -> None:
     tests = [significance.fisher_test(a, 8, b, 8) for a, b in counts]
     p = [test.less for test in tests]
-    discrete = significance.discrete_benjamini_hochberg(p, [test.steps_less for test in tests])
+    discrete = corrections.discrete_benjamini_hochberg(p, [test.steps_less for test in tests])
     for ours, classic in zip(discrete, stats.false_discovery_control(p) if p else [], strict=True):
         assert ours <= classic + 1e-9
 
@@ -148,7 +148,7 @@ def test_the_steps_of_a_test_are_the_p_values_of_its_possible_outcomes(runs_a: i
     passes = min(passes, runs_a + runs_b)
     outcomes = range(max(0, passes - runs_a), min(passes, runs_b) + 1)
     tests = [significance.fisher_test(passes - b, runs_a, b, runs_b) for b in outcomes]
-    expected = sorted(test.less for test in tests if test.less <= significance.STEPS_TO)
+    expected = sorted(test.less for test in tests if test.less <= corrections.STEPS_TO)
     assert all(list(test.steps_less) == pytest.approx(expected) for test in tests)
 
 

@@ -18,7 +18,8 @@ from measure.compare.pairing import Arms, dimensions
 from measure.compare.verdicts import Comparison, UnitComparison
 from measure.compare.wording import measure_name
 from measure.records import EvalResult
-from measure.statistics.significance import fisher_test, holm, sign_flip_test
+from measure.statistics.corrections import holm
+from measure.statistics.significance import fisher_test, sign_flip_test
 from measure.summary.wording import counted, p_text, points, some
 
 MORE_ZEROS = 0.2
