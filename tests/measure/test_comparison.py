@@ -382,8 +382,8 @@ def test_a_page_of_few_tasks_promises_no_effect_that_it_finds_far_less_often() -
 def test_where_no_task_moved_nothing_is_said_of_what_a_design_finds() -> None:
     alike = [run(task, passed=False, score=0.5, index=i) for task in TASKS for i in range(3)]
     text = verdict_sentence(compare(alike, alike))
-    assert "the largest rise that they can show is 50.0 points" in text
-    assert "This design finds" not in text
+    assert "The largest possible rise is 50.0 points" in text
+    assert "this design detects" not in text
 
 
 @pytest.mark.parametrize("tasks", [3, 7, 20])
