@@ -124,14 +124,14 @@ def main(
             complain(f"{project}: {reason}; not mirrored")
         for repository, questions in mirrored.answered.items():
             complain(
-                f"{mirror_repos}: {questions} questions ask what a fix in {repository} changed, and the projects of"
-                " later commits hold these fixes; let the server index each project alone, or leave the questions out"
-                f" by `{SELECT} --categories {STRUCTURE}`"
+                f"{mirror_repos}: the projects of later commits hold the answers to questions from the history of"
+                f" {repository} ({questions}); let the server index each project alone, or leave these questions out by"
+                f" `{SELECT} --categories {STRUCTURE}`"
             )
         if mirrored.unlisted:
             complain(
-                f"{mirror_repos}: {len(mirrored.unlisted)} projects of earlier calls, such as {mirrored.unlisted[0]},"
-                f" are not in {mirror.INDEX_FILE}; remove them before a server indexes the whole folder"
+                f"{mirror_repos}: {mirror.INDEX_FILE} does not name the projects of earlier calls"
+                f" ({first_few(mirrored.unlisted)}); remove them before a server indexes the whole folder"
             )
         failed += len(mirrored.failures)
         tell(f"git repositories for a server: see {mirror_repos / mirror.INDEX_FILE}; {len(mirrored.failures)} failed")

@@ -300,7 +300,7 @@ def _attempts(tasks: int, usd: float | None, budget: float) -> int:
 def _power_text(earlier: Sequence[EvalResult], tasks: int, attempts: int, arms: int, margin: float) -> str:
     """Say which difference the jobs will find, how likely EFFECT, and how likely they show none."""
     if not earlier:
-        return "not known"
+        return "not known without earlier runs (--from)"
     noise = observed_noise(earlier) if any(run.measured for run in earlier) else None
     if noise is None:
         return "not known (the earlier results hold no two measured runs of a task)"

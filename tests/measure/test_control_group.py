@@ -26,10 +26,8 @@ def told(a: list[EvalResult], b: list[EvalResult]) -> list[str]:
     return [line for line in compare(a, b, metric="score").warnings if line.startswith("The control group")]
 
 
-def test_a_control_group_that_did_not_move_is_told_in_one_sentence() -> None:
-    (line,) = told(arm(0.9, 0.2), arm(0.9, 0.8))
-    told_of = "The control group, which one grep nearly answers, did not move by more than chance: +0.0 points over 8"
-    assert line.startswith(told_of)
+def test_a_control_group_that_did_not_move_is_no_reason_to_doubt() -> None:
+    assert not told(arm(0.9, 0.2), arm(0.9, 0.8))
 
 
 def test_five_tasks_that_all_moved_are_not_said_to_stand_still() -> None:

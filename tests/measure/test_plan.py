@@ -131,7 +131,7 @@ def test_what_nothing_tells_is_not_known(tmp_path: Path) -> None:
     shown = plan(tmp_path)
     assert line(shown, "trials").startswith("trials:  8 = 4 tasks x 1 attempt x 2 jobs")
     assert line(shown, "dollars").startswith("dollars: not known; the budget is $10.00")
-    assert line(shown, "power") == "power:   not known"
+    assert line(shown, "power") == "power:   not known without earlier runs (--from)"
 
 
 def test_the_commands_run_both_jobs_and_compare_them(tmp_path: Path) -> None:

@@ -98,8 +98,8 @@ def test_fixes_in_later_commits_beside_are_named(data: Data, tmp_path: Path, scr
     done = mirror(data, tmp_path, script, "repos")
 
     assert done.returncode == 0
-    (told,) = [line for line in done.stderr.splitlines() if "fix" in line]
-    assert "2 questions ask what a fix in shop changed" in told
+    (told,) = [line for line in done.stderr.splitlines() if "history" in line]
+    assert "questions from the history of shop (2)" in told
     assert "select_tasks.py --categories code_structure" in told
 
 
@@ -111,5 +111,5 @@ def test_projects_of_earlier_calls_are_named(data: Data, tmp_path: Path, script:
     listed = tmp_path / "repos" / "projects_to_index.json"
     for path in (data.folder / "output/scenarios").glob("shop_2*"):
         path.unlink()
-    assert "1 projects of earlier calls, such as shop_2, are not in" in mirror(data, tmp_path, script, "repos").stderr
+    assert "does not name the projects of earlier calls (shop_2)" in mirror(data, tmp_path, script, "repos").stderr
     assert len(json.loads(listed.read_text())) == 1
