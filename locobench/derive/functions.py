@@ -15,12 +15,6 @@ from locobench.derive.code.rows import FUNCTIONS
 END = b"\0"
 """What stands before the first line of a file, and behind the last."""
 _FOLLOWING = re.compile(rb"\s*.*")
-# Of code whose brackets and comments are gone: decorators or attributes, and modifiers behind them.
-_BRACKETS = re.compile(rb"\([^][(){}]*\)|\[[^][(){}]*\]|\{[^][(){}]*\}")
-_LINE_COMMENT = re.compile(rb"^[ \t]*//.*", re.MULTILINE)
-_DECORATORS = re.compile(rb"\s*(?:(?:@[\w.$]+~?|#~)\s*)+")
-_MODIFIERS = re.compile(rb"(?:[ \t]*(?:@[\w.$]+~?|#~))*[\w \t]*")
-_LONGEST_DECORATOR = 2000
 # Lines of comment, and strings that are statements.
 _COMMENT = re.compile(r"""^[ \t]*(?:(?://|/\*|\*[ /]|\*$|\#[ ]|\#$).*|[rRuU]?(\"{3}|'{3})(?s:.*?)\1)""", re.MULTILINE)
 
@@ -39,7 +33,7 @@ Tokens = tuple[tuple[int, bytes], ...]
 
 
 class Part(NamedTuple):
-    """A definition of a function, with its decorators, and its text with the end of the line before and after it."""
+    """A definition of a function, with its decorators, and its text with the line above it and the next one below."""
 
     start: int
     end: int
@@ -59,38 +53,14 @@ def functions_of(indexes: Sequence[Index]) -> dict[tuple[str, str], list[Part]]:
         whole = END + text + END
         for symbol in index.symbols:
             for one in (index.definitions[number] for number in symbol.definitions if symbol.kind in FUNCTIONS):
-                start = _start(text, one.start)
+                start = one.outer_start
                 after = _FOLLOWING.match(whole, one.end + 1)
                 assert after
-                # With what ends the line above that: behind a blank line, a new decorator would go unseen.
-                above = max(whole.rfind(b"\n", 0, start), 0)
+                # With the line above: a new decorator between would go unseen otherwise.
+                above = max(whole.rfind(b"\n", 0, text.rfind(b"\n", 0, start) + 1), 0)
                 around = whole[above : one.end + 1] + after[0]
                 found[index.files[0], symbol.qualified].append(Part(start, one.end, text[start : one.end], around))
     return found
-
-
-def _start(text: bytes, at: int) -> int:
-    """Return where a definition begins with its modifiers, and the decorators or attributes on the lines above it."""
-    start = line = text.rfind(b"\n", 0, at) + 1
-    if not _MODIFIERS.fullmatch(_bare(text[line:at])):
-        return at
-    while line and start - line < _LONGEST_DECORATOR:
-        line = text.rfind(b"\n", 0, line - 1) + 1
-        above = _bare(text[line:start])
-        if _DECORATORS.fullmatch(above):
-            start = line
-        # Nothing but comments, or the end of what begins further up.
-        elif above.rstrip() and not above.rstrip().endswith((b")", b"]")):
-            break
-    return start
-
-
-def _bare(code: bytes) -> bytes:
-    """Return code without comments, with `~` for each pair of brackets."""
-    before, code = b"", _LINE_COMMENT.sub(b"", code)
-    while before != code:
-        before, code = code, _BRACKETS.sub(b"~", code)
-    return code
 
 
 def outermost(root: Node) -> Iterator[Node]:

@@ -17,6 +17,8 @@ _RECEIVER = re.compile(rb"\s*(?:\.\??|>-|::|\\)\s*(\)\()?([\w$]*[A-Za-z_$])?")
 _ABOVE = {"csharp": "base", "php": "parent"}
 """What means the supertype, beside `super`."""
 _MEMBER_BYTES = frozenset(b".>:\\")
+_ATTRIBUTES = ("attribute_item", "decorator")
+_AROUND = ("lexical_declaration", "variable_declaration", "export_statement")
 _ACCESS = re.compile(rb"(?:^|[^.])\.$|->$|::$|\\$")
 """The last two bytes before a member's name: no range (`..`), no comparison and no label."""
 
@@ -110,13 +112,13 @@ class Reader:
                 owner = self._text_of(match["owner"][0]).split(".")[-2]
             found[key] = Definition(
                 kind, self._text_of(name), self.number, node.start_byte, node.end_byte, name.start_byte,
-                "" if owner in ("exports", "module") else owner,
+                _outer_start(node), "" if owner in ("exports", "module") else owner,
             )  # fmt: skip
         starts = {(start, one.end) for one in found.values() for start in (one.start, one.name_start)}
         extra = [node for node in captured.get("nested", ()) if (node.start_byte, node.end_byte) not in starts]
         ends = {one.end for one in found.values() if one.kind in FUNCTIONS}
         extra += [node for node in captured.get("callable", ()) if node.end_byte not in ends]
-        nested = [Definition("nested", "", self.number, node.start_byte, node.end_byte, -1) for node in extra]
+        nested = [Definition("nested", "", self.number, *node.byte_range, -1, node.start_byte) for node in extra]
         ordered = sorted([*found.values(), *nested], key=lambda one: (one.start, -one.end, one.name_start))
         own = []
         stack: list[int] = []
@@ -221,6 +223,19 @@ def _statement(node: Node) -> Node:
     while one is not None and one.type in ("call_expression", "await_expression", "member_expression"):
         one = one.parent
     return one if one is not None and one.type == "variable_declarator" else node
+
+
+def _outer_start(node: Node) -> int:
+    """Return where a definition begins with its decorators or attributes, and modifiers such as `export const`."""
+    while (parent := node.parent) and parent.type in _AROUND:
+        if next(child for child in parent.named_children if child.type != "decorator") != node:
+            break
+        node = parent
+    start, above = node.start_byte, node.prev_named_sibling
+    while above and (above.type in _ATTRIBUTES or "comment" in above.type):
+        start = above.start_byte if above.type in _ATTRIBUTES else start
+        above = above.prev_named_sibling
+    return start
 
 
 def _heads(base: Node, name_start: int) -> bool:

@@ -37,8 +37,10 @@ class Definition:
     file: int
     start: int
     end: int
-    """Byte offsets `start` and `end` span the decorators, the signature and the body."""
+    """Byte offsets `start` and `end` span the signature and the body, in Python the decorators as well."""
     name_start: int
+    outer_start: int
+    """Where it begins with its decorators or attributes, and modifiers."""
     owner: str = ""
     """The class, taken from a receiver's type or a qualified name."""
     own_self: str = ""
