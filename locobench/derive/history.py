@@ -9,8 +9,6 @@ from functools import lru_cache, partial
 from itertools import islice
 from typing import IO, NamedTuple
 
-from tree_sitter import Node
-
 from locobench.derive.code.build import build
 from locobench.derive.code.index import Index
 from locobench.derive.code.languages import Language
@@ -77,7 +75,6 @@ class History:
 
     def __post_init__(self) -> None:
         self._index = lru_cache(REMEMBERED)(partial(_index, self.language))
-        self._root = lru_cache(2)(partial(_root, self.language))
 
     def changes(self, commit: str, most: int) -> Iterator[Change]:
         """Yield at most `most` changes that are suitable for a question."""
@@ -188,14 +185,14 @@ class History:
         return Change(edit.commit, edit.parent, edit.message, items, names)
 
     def _tokens(self, path: str, text: bytes, parts: Sequence[Part]) -> Counter[Tokens]:
-        return Counter(tuple(tokens_of(self._root(path, text), part.start, part.end)) for part in parts)
+        return Counter(tuple(tokens_of(self.language.root(path, text), part.start, part.end)) for part in parts)
 
     def _nameless(self, path: str, text: bytes, functions: Mapping[tuple[str, str], list[Part]]) -> Counter[Tokens]:
         """Return a file's outermost functions that are no item, nor inside one: callbacks, members of an object."""
         named = [part for item, parts in functions.items() for part in parts if item[0] == path]
         return Counter(
             tuple(tokens_of(node, node.start_byte, node.end_byte))
-            for node in outermost(self._root(path, text))
+            for node in outermost(self.language.root(path, text))
             if not any(part.start <= node.start_byte and node.end_byte <= part.end for part in named)
         )
 
@@ -237,10 +234,6 @@ def _split(stream: IO[bytes]) -> Iterator[bytes]:
             yield from more[:-1]
             held = more[-1:]
     yield b"".join(held)
-
-
-def _root(language: Language, path: str, text: bytes) -> Node:
-    return language.parser(path).parse(language.readable(text)).root_node
 
 
 def _index(language: Language, path: str, text: bytes) -> Index | None:

@@ -33,12 +33,12 @@ def build(
         if left_out:
             index.muddy(text)
             continue
-        tree = language.parser(path).parse(language.readable(text))
-        if tree.root_node.has_error:
+        root = language.root(path, text)
+        if root.has_error:
             index.left_out["with parse errors"] += 1
             index.muddy(text)
             continue
-        Reader(index, path, text, tree.root_node).read(mentions=mentions)
+        Reader(index, path, text, root).read(mentions=mentions)
     _finish(index)
     return index
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 import importlib
 import re
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 from tree_sitter import Language as Grammar
-from tree_sitter import Parser, Query
+from tree_sitter import Node, Parser, Query, Tree
 
 QUERIES = Path(__file__).parent / "queries"
 LIBRARY_NAMES = Path(__file__).parent / "names"
+
+LATEST = 8
+"""How many trees are remembered: a change's files are read as they were and as they became, more than once each."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +61,9 @@ class Language:
         blank = re.compile(self.blank.encode(), re.MULTILINE)
         return blank.sub(lambda found: re.sub(rb"[^\n]", b" ", found[0]), text)
 
-    def parser(self, path: str) -> Parser:
-        """Return the parser for a file."""
-        return Parser(_grammar(*self._grammar(path)))
+    def root(self, path: str, text: bytes) -> Node:
+        """Parse a file; the latest few are remembered."""
+        return _tree(*self._grammar(path), self.readable(text)).root_node
 
     def queries(self, path: str) -> tuple[Query, Query]:
         """Return a file's queries for definitions and for names."""
@@ -149,6 +152,11 @@ LANGUAGES = {
 @cache
 def _grammar(module: str, function: str) -> Grammar:
     return Grammar(getattr(importlib.import_module(module), function)())
+
+
+@lru_cache(LATEST)
+def _tree(module: str, function: str, text: bytes) -> Tree:
+    return Parser(_grammar(module, function)).parse(text)
 
 
 @cache
