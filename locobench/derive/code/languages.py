@@ -17,7 +17,7 @@ from tree_sitter import Node, Parser, Query, Tree
 QUERIES = Path(__file__).parent / "queries"
 LIBRARY_NAMES = Path(__file__).parent / "names"
 
-LATEST = 8
+LATEST = 6
 """How many trees are remembered: a change's files are read as they were and as they became, more than once each."""
 
 
