@@ -46,9 +46,10 @@ def report(source: Path, json_path: Path | None, reward_key: str, reward_range: 
     """
     keep_sources([source], json_path)
     results, reporter = load(source, reward_key, reward_range), Reporter()
+    if json_path is not None:  # before anything is printed, since a pipe may end early
+        reporter.export_json(results, json_path.expanduser())
     reporter.print_summary(results)
     if json_path is not None:
-        reporter.export_json(results, json_path.expanduser())
         say(f"wrote {json_path.expanduser()}")
 
 
@@ -167,10 +168,17 @@ def compare(
     compared, _ = without_pilot(arms)
     first = found.comparisons[0]
     title = f"{len(arms)} arms" if more else f"{first.label_b} against {first.label_a}"
+    pages: tuple[tuple[Path | None, Callable[[], str]], ...] = (
+        (html, lambda: render(compared, found, title)),
+        (markdown, lambda: "\n".join(map(exports.comparison_markdown, found.comparisons))),
+        (json_path, lambda: exports.comparison_json(found)),
+    )
+    outputs = [(path.expanduser(), make) for path, make in pages if path]
+    for path, make in outputs:  # before anything is printed, since a pipe may end early
+        write_whole(path, make())
     Reporter().print_arms(found, all_tasks)
-    write_text(html, lambda: render(compared, found, title))
-    write_text(markdown, lambda: "\n".join(map(exports.comparison_markdown, found.comparisons)))
-    write_text(json_path, lambda: exports.comparison_json(found))
+    for path, _ in outputs:
+        say(f"wrote {path}")
     if any(comparison.got_worse for comparison in found.comparisons):
         ctx.exit(GOT_WORSE)
     if any(comparison.verdict is Verdict.NOT_ENOUGH_DATA for comparison in found.comparisons):
@@ -200,10 +208,3 @@ def keep_sources(sources: Sequence[Path], *outputs: Path | None) -> None:
     """Raise InputError if one of the outputs, a report, is one of the sources, the results that it is about."""
     for output in filter(None, outputs):
         check_output(output.expanduser(), sources)
-
-
-def write_text(path: Path | None, make: Callable[[], str]) -> None:
-    """Write what `make` returns if the user named a path for it; InputError if that cannot be written."""
-    if path is not None:
-        write_whole(path.expanduser(), make())
-        say(f"wrote {path.expanduser()}")

@@ -148,8 +148,8 @@ class Difference(Frozen):
     p: float = 1.0
     """Two-sided p-value of that test."""
     adjusted_p: float = 1.0
-    """After Holm's correction: that of the verdict's metric for all pairs of arms, those of costs and groups for the
-    rows of their table; the other metric's is not corrected."""
+    """After correction: that of the verdict's metric for all pairs of arms (Holm), those of costs and groups for the
+    rows of their table (Holm) and the number of pairs; the other metric's is not corrected."""
 
     @property
     def changed(self) -> bool:

@@ -154,13 +154,14 @@ def sign_flip_tests(
 ) -> list[CorrectedTest]:
     """Return `sign_flip_test` of several samples of differences and clusters, corrected for their number.
 
-    `alpha` is the chance that any is rejected when nothing changed, 0 to 1; `others` are as in `sign_flip_test`.
+    `alpha` is the chance that any is rejected when nothing changed, 0 to 1; where it is a share of ALPHA, adjusted
+    p-values grow accordingly, so that one of ALPHA or less means a rejection. `others` are as in `sign_flip_test`.
     """
     others = others or [None] * len(samples)
     tests = [_SignFlips(*sample) for sample in samples]
     ps = [_weaker(test.p(), other).two_sided for test, other in zip(tests, others, strict=True)]
     return [
-        CorrectedTest(p, adjusted, _with_zero(test.interval(1 - level), other, level))
+        CorrectedTest(p, min(1.0, adjusted * ALPHA / alpha), _with_zero(test.interval(1 - level), other, level))
         for test, other, p, adjusted, level in zip(tests, others, ps, holm(ps), holm_levels(ps, alpha), strict=True)
     ]
 

@@ -68,6 +68,16 @@ def test_holms_method_gives_each_pair_its_level_and_interval_and_p_agree() -> No
     assert compare(scored(0), scored(0.1)).confidence == pytest.approx(0.95)
 
 
+def test_costs_of_several_arms_have_p_values_and_intervals_that_agree() -> None:
+    dear = [run(t, passed=False, score=0.5, cost=0.01 * (1 + (i % 5) / 4)) for i, t in enumerate(TASKS)]
+    others = [(f"t{n}", scored(0)) for n in (2, 3)]
+    for more, changed in (([*dear[:10], *scored(0)[10:]], False), (dear, True)):
+        cost = compare_arms([("base", scored(0)), ("t1", more), *others]).comparisons[0].cost_named("cost")
+        assert cost is not None
+        assert cost.p * 5 <= 0.05  # for the five quantities of one pair
+        assert (cost.changed, cost.adjusted_p <= 0.05) == (changed, changed)
+
+
 def test_what_only_one_of_many_arms_shows_weakly_is_no_evidence() -> None:
     few = moved(8)
     assert compare(moved(0), few).verdict is Verdict.IMPROVEMENT

@@ -283,6 +283,24 @@ def test_a_reader_who_has_enough_of_the_help_is_no_verdict(tmp_path: Path) -> No
     assert (done.returncode, done.stderr) == (141, b"")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [(("report", "steady.json"), "--json"), (("compare", "steady.json", "worse.json"), "--html")],
+    ids=["report", "compare"],
+)
+def test_a_page_is_written_although_the_reader_of_the_pipe_has_gone(
+    saved: Path, arguments: tuple[str, ...], option: str
+) -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    command = [sys.executable, "-m", "harness", *arguments, option, "page"]
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    done = subprocess.run(command, cwd=saved, stdout=theirs, stderr=subprocess.PIPE, env=environment, timeout=60)
+    os.close(theirs)
+    assert (done.returncode, (saved / "page").is_file()) == (141, True), done.stderr
+
+
 LONG = "python_data_pipeline_expert_042_architectural_understanding_expert_01"
 
 
