@@ -170,7 +170,7 @@ def compare(
     title = f"{len(arms)} arms" if more else f"{first.label_b} against {first.label_a}"
     pages: tuple[tuple[Path | None, Callable[[], str]], ...] = (
         (html, lambda: render(compared, found, title)),
-        (markdown, lambda: "\n".join(map(exports.comparison_markdown, found.comparisons))),
+        (markdown, lambda: exports.arms_markdown(found)),
         (json_path, lambda: exports.comparison_json(found)),
     )
     outputs = [(path.expanduser(), make) for path, make in pages if path]

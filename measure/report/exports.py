@@ -10,7 +10,18 @@ from typing import Any
 from measure.compare import sentences
 from measure.compare.verdicts import ArmsComparison, Comparison
 from measure.records import SCHEMA_VERSION, EvalResult
-from measure.report.grids import TONES, Grid, Tone, costs_grid, groups_grid, metrics_grid, reach_grid, tasks_grid
+from measure.report.grids import (
+    TONES,
+    Grid,
+    Tone,
+    arms_grid,
+    costs_grid,
+    groups_grid,
+    metrics_grid,
+    pairs_grid,
+    reach_grid,
+    tasks_grid,
+)
 from measure.secrets.redaction import redact_text
 from measure.summary.metrics import aggregate
 
@@ -33,6 +44,12 @@ def summary_of(results: Sequence[EvalResult]) -> dict[str, Any]:
         **{f"pass_hat_{k}": value for k, value in metrics.pass_hat_k.items()},
         "errors": metrics.errors,
     }
+
+
+def arms_markdown(found: ArmsComparison) -> str:
+    """Return a comment for a pull request: of several arms, a table of every pair, then each against the first."""
+    tables = [f"{_table(grid(found))}\n" for grid in (arms_grid, pairs_grid)] if found.between else []
+    return "\n".join([*tables, *map(comparison_markdown, found.comparisons)])
 
 
 def comparison_markdown(comparison: Comparison) -> str:

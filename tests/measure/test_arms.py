@@ -117,8 +117,10 @@ def test_the_command_compares_three_paths(tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     paths = [str(tmp_path / f"{name}.json") for name in "abc"]
     labels = ["--label", "base", "--label", "good", "--label", "bad"]
-    result = CliRunner().invoke(cli, ["compare", *paths, *labels, "--json", str(out)])
+    outputs = ["--json", str(out), "--markdown", str(tmp_path / "d.md")]
+    result = CliRunner().invoke(cli, ["compare", *paths, *labels, *outputs])
     assert result.exit_code == 1
+    assert "| bad against good |" in (tmp_path / "d.md").read_text()
     text = " ".join(result.output.split())
     assert "good is better than base: +7.5 points (" in text
     assert "bad is worse than base" in text
