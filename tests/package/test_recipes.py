@@ -241,9 +241,8 @@ def results_tsv(results: Sequence[EvalResult]) -> str:
     option = '@click.option("--tsv", type=PATH, help="Also write a line for each run.")\n'
     checkout.insert(command, 'help="Also write a results file, with a summary in front.")\n', option)
     checkout.insert(command, "def report(source: Path, json_path: Path | None, ", "tsv: Path | None, ")
-    checkout.insert(
-        command, "    reporter.print_summary(results)\n", "    write_text(tsv, lambda: results_tsv(results))\n"
-    )
+    writes = "    if tsv:\n        write_whole(tsv, results_tsv(results))\n"
+    checkout.insert(command, "    reporter.print_summary(results)\n", writes)
     checkout.insert(
         command, "from measure.report.reporter import Reporter\n", "from measure.report.tsv import results_tsv\n"
     )
