@@ -10,7 +10,7 @@ import scipy
 
 from locobench.harbor.task import CONTROL_GROUP, HISTORY
 from locobench.shared.claim import REPOSITORIES_FOR_ALL
-from measure.compare.decision import clusters_of, per_task
+from measure.compare.decision import clusters_of, dealt_anew, per_task
 from measure.compare.doubts.confounds import confounds
 from measure.compare.doubts.loss import cut_short, doubtful_zeros, lost_runs
 from measure.compare.doubts.treatment import no_way_to_the_code, treatment_in_baseline, unused_treatment
@@ -230,14 +230,13 @@ def _control_group(units: Sequence[UnitComparison]) -> Iterator[str]:
     """Yield a sentence if the control group moved: what one grep nearly answers should score alike in both arms."""
     if (group := _of_group(units, CONTROL_GROUP, "yes")) is None:
         return
-    mean, p, told = group
-    few = len({unit.key.task_id for unit in units if unit.groups.get(CONTROL_GROUP) == "yes"}) < FEWEST_MOVED
+    mean, p, tasks, told = group
     if p <= MOVED_P:
         yield (
             f"The control group moved: {told}. One grep nearly answers these tasks, so something other than search "
             "differs between the arms; find it before you trust the difference."
         )
-    elif few and mean:
+    elif mean and tasks < FEWEST_MOVED:
         yield f"The control group, which one grep nearly answers, is too small to show whether it moved: {told}."
 
 
@@ -245,7 +244,7 @@ def _later_code(units: Sequence[UnitComparison], arms: Arms) -> Iterator[str]:
     """Yield a sentence if B has a server and gains on questions whose answer a repository's later code holds."""
     if (group := _of_group(units, "tier", HISTORY)) is None:
         return
-    gained, p, told = group
+    gained, p, _, told = group
     if gained > 0 and p <= MOVED_P and any(run.trace.offered.servers for run in arms[1][1]):
         yield (
             f"Questions from the history gained {told}. A server that indexes later code of their repository gives "
@@ -253,11 +252,12 @@ def _later_code(units: Sequence[UnitComparison], arms: Arms) -> Iterator[str]:
         )
 
 
-def _of_group(units: Sequence[UnitComparison], name: str, value: str) -> tuple[float, float, str] | None:
-    """Return a group's mean difference, its two-sided p-value, and both in words; None if it has no task."""
+def _of_group(units: Sequence[UnitComparison], name: str, value: str) -> tuple[float, float, int, str] | None:
+    """Return a group's mean difference, its two-sided p-value, its tasks, and all in words; None if it has no task."""
     own = [unit for unit in units if unit.groups.get(name) == value]
     differences, _ = per_task(own, clusters_of(own))
     if not differences:
         return None
-    mean, p = fmean(differences), sign_flip_test(differences).p.two_sided
-    return mean, p, f"{points(mean)} over {counted(len(differences), 'task')} (p = {p_text(p)})"
+    mean, tasks = fmean(differences), len(differences)
+    p = sign_flip_test(differences, other=dealt_anew(own)).p.two_sided
+    return mean, p, tasks, f"{points(mean)} over {counted(tasks, 'task')} (p = {p_text(p)})"
