@@ -101,8 +101,9 @@ def main(
     tasks = read_candidates(dataset_path)
     if closed_book:
         tasks = with_closed_rewards(tasks, read_runs(closed_book, closed=True), closed_book)
+    arms = [read_runs(job) for job in pilot]
     if pilot:
-        tasks = with_pilot(tasks, read_pilot(pilot), pilot[0])
+        tasks = with_pilot(tasks, mean_pilot(arms), pilot[0])
         if len(pilot) == 1:
             complain(
                 f"{pilot[0]}: tasks chosen where one arm has room favour another that fails elsewhere; with a job for"
@@ -117,17 +118,17 @@ def main(
     unknown = sum(task.closed_reward is None for _, task in selection.selected)
     if chosen.max_closed is not None and unknown:
         complain(f"{closed_book}: has no result of {unknown} of the selected tasks; they stay")
-    if any(task.pilot and not task.pilot.runs for _, task in selection.selected):
-        complain(f"{pilot[0]}: its runs have no ids, so `compare` cannot leave them out; do not give it these runs")
+    for job, arm in zip(pilot, arms, strict=True):
+        if any(task.pilot and not arm[task.id].runs for _, task in selection.selected):
+            complain(f"{job}: its runs have no ids, so `compare` cannot leave them out; do not give it these runs")
     if not quiet:
         print_summary(selection)
         say(f"{len(selection.selected)} tasks written to {output}")
     return DONE
 
 
-def read_pilot(jobs: Sequence[Path]) -> dict[str, Pilot]:
+def mean_pilot(arms: Sequence[dict[str, Pilot]]) -> dict[str, Pilot]:
     """Return the mean over the arms for each task that all of them ran, and the ids of its runs."""
-    arms = [read_runs(job) for job in jobs]
     found = {task: [arm[task] for arm in arms] for task in arms[0] if all(task in arm for arm in arms)}
     return {
         task: Pilot(fmean(one.mean for one in pilots), tuple(run for one in pilots for run in one.runs))

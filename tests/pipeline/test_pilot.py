@@ -115,6 +115,8 @@ def test_a_pilot_of_each_arm_counts_alike(data: Data, tmp_path: Path, script: Sc
     assert "favour" not in done.stderr
     first = json.loads((tmp_path / "s.json").read_text())["tasks"][0]
     assert (first["id"], first["pilot"]["mean"]) == (ids[0], 0.5)
+    assert f"{tmp_path / 'a.csv'}: its runs have no ids" in done.stderr
+    assert f"{tmp_path / 'b.csv'}: its runs have no ids" in done.stderr
     assert "favour another that fails elsewhere" in script(*select_, "--pilot", tmp_path / "a.csv").stderr
 
 
