@@ -86,7 +86,7 @@ def mirror_repos(projects: Mapping[Path, list[str]], load: Callable[[str], Scena
         )
     write_whole(folder / INDEX_FILE, json.dumps(sorted(entries, key=lambda entry: entry["path"]), indent=1) + "\n")
     listed = {entry["path"] for entry in entries} | failures.keys()
-    unlisted = sorted({path.parent.parent.parent.name for path in folder.glob(f"*/{_ATTRIBUTES}")} - listed)
+    unlisted = sorted({path.relative_to(folder).parts[0] for path in folder.glob(f"*/{_ATTRIBUTES}")} - listed)
     return Mirrored(failures, {name: count for name, count in history.items() if copies[name] > 1}, unlisted)
 
 
