@@ -12,21 +12,6 @@ import (
 	"strings"
 )
 
-// receiver returns the name of a receiver's type.
-func receiver(kind ast.Expr) string {
-	switch one := kind.(type) {
-	case *ast.StarExpr:
-		return receiver(one.X)
-	case *ast.IndexExpr:
-		return receiver(one.X)
-	case *ast.IndexListExpr:
-		return receiver(one.X)
-	case *ast.Ident:
-		return one.Name
-	}
-	return "?"
-}
-
 // tokens returns code without comments and blanks.
 func tokens(code []byte) string {
 	var found []string

@@ -90,7 +90,7 @@ def _functions(language: str, files: list[Path]) -> dict[str, Functions]:
     if language == "python":
         return {file.name: _of_python(file.read_bytes()) for file in files}
     if language == "go":
-        command = [str(tool("go")), "run", str(HERE / "changed.go")]
+        command = [str(tool("go")), "run", str(HERE / "changed.go"), str(HERE / "receiver.go")]
     elif language == "java":
         command = ["java", str(HERE / "Changed.java")]
     else:

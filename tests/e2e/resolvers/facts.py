@@ -77,7 +77,7 @@ def tool(name: str) -> str | None:
 def facts_of(language: str, root: Path) -> AbstractContextManager[Facts]:
     """Return what the language's resolver says about a checkout."""
     if language == "go":
-        command = [str(tool("go")), "run", str(HERE / "uses.go"), str(root)]
+        command = [str(tool("go")), "run", str(HERE / "uses.go"), str(HERE / "receiver.go"), str(root)]
     elif language in ("typescript", "javascript"):
         command = ["node", "--max-old-space-size=4000", str(HERE / "uses.js"), str(MODULES), str(root), language]
     elif language == "java":

@@ -114,22 +114,6 @@ func (w *world) read(file *ast.File, path string) {
 	w.spans[path] = found
 }
 
-func receiver(one ast.Expr) string {
-	switch one := one.(type) {
-	case *ast.StarExpr:
-		return receiver(one.X)
-	case *ast.IndexExpr:
-		return receiver(one.X)
-	case *ast.IndexListExpr:
-		return receiver(one.X)
-	case *ast.ParenExpr:
-		return receiver(one.X)
-	case *ast.Ident:
-		return one.Name
-	}
-	return "?"
-}
-
 func (w *world) item(path string, offset int) string {
 	for _, one := range w.spans[path] {
 		if one.start <= offset && offset < one.end {
