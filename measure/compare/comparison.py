@@ -11,7 +11,7 @@ from typing import Any
 from locobench.shared.errors import InputError
 from measure.compare.decision import MARGIN, Question, decide
 from measure.compare.differences import METRICS, find_difference, find_headroom, find_slices, task_shares
-from measure.compare.doubts.loss import find_loss, with_lost_runs, worst_difference
+from measure.compare.doubts.loss import find_loss, with_lost_runs
 from measure.compare.doubts.warnings import find_warnings
 from measure.compare.pairing import Arms, Runs, by_unit, pair_units, pairing, without_pilot
 from measure.compare.quantities import find_costs, find_reach
@@ -102,9 +102,6 @@ def _comparison(pair: Pair, treatment: Sequence[str], alpha: float, adjusted_p: 
     corrected = min(1.0, p * pairs) if decision.these_tasks else adjusted_p
     primary = {"interval": decision.interval, "p": p, "adjusted_p": corrected}
     metrics = [m.model_copy(update=primary) if m.name == pair.metric else m for m in metrics]
-    if loss.a.lost + loss.b.lost:
-        worst = pair_units(*pair.runs(1.0, 0.0), pair.metric)
-        loss = loss.model_copy(update={"worst": worst_difference(worst, loss)})
     keys_a, keys_b = (arm.keys() for arm in runs)
     comparison = Comparison(
         label_a=label_a,

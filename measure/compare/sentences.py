@@ -136,7 +136,7 @@ def _use_text(tool: ToolCount) -> str:
 
 
 def reasons(comparison: Comparison) -> list[str]:
-    """Explain the answer: what it is about, which tasks changed alone, and what lost runs could change."""
+    """Explain the answer: what it is about, which tasks changed alone, and whether lost runs could change it."""
     decision, primary, texts = comparison.decision, comparison.primary, []
     if primary:
         texts.append(_claim(comparison))
@@ -151,11 +151,6 @@ def reasons(comparison: Comparison) -> list[str]:
     if comparison.loss.cap and comparison.verdict.decided:
         texts.append(
             f"Although {comparison.loss.cap}, the answer would be the same had every lost run gone against it."
-        )
-    elif comparison.loss.worst is not None:
-        texts.append(
-            f"Lost runs are left out, and the verdict has to hold with them at 0; had every one of them gone against "
-            f"{comparison.label_b}, the difference would be {points(comparison.loss.worst)}."
         )
     return texts
 

@@ -131,8 +131,6 @@ class Loss(Frozen):
     """Two-sided, of Fisher's exact test that both arms lose runs equally often."""
     cap: str = ""
     """Why no verdict can be given, as a clause, unless it holds had every lost run gone against it; else empty."""
-    worst: float | None = None
-    """Difference with B's lost runs at 0 and A's at 1; None when none was lost."""
 
 
 class Difference(Frozen):

@@ -93,16 +93,6 @@ def test_the_interval_holds_the_difference_with_lost_runs_left_out_and_at_0() ->
     assert comparison.primary.interval == wide
 
 
-def test_the_worst_case_is_told_and_vetoes_nothing() -> None:
-    comparison = compare(losing(arm("a"), 6), losing(arm("b", shift=0.1), 6))
-    assert comparison.verdict is Verdict.IMPROVEMENT
-    assert comparison.loss.worst is not None
-    assert comparison.loss.worst < comparison.decision.difference - 0.03
-    assert f"gone against B, the difference would be {100 * comparison.loss.worst:+.1f} points" in verdict_sentence(
-        comparison
-    )
-
-
 def test_a_verdict_that_lost_runs_at_0_would_turn_is_no_evidence() -> None:
     a = losing(arm("a"), 14, worst=True)
     best_gone = {"outcome": Outcome.INFRA_ERROR, "overall_score": 0.0, "grades": []}
@@ -122,8 +112,6 @@ def test_runs_that_a_job_planned_and_that_left_nothing_are_lost_runs() -> None:
     assert comparison.verdict is Verdict.NOT_ENOUGH_DATA
     few = compare(of(arm("a")[:-3], 150), of(arm("b", shift=0.3)[:-3], 150))
     assert few.verdict is Verdict.IMPROVEMENT
-    assert few.loss.worst is not None
-    assert few.loss.worst < few.decision.difference - 0.03
 
 
 def test_timeouts_without_a_reward_count_as_0_and_are_counted() -> None:
@@ -139,4 +127,4 @@ def test_timeouts_without_a_reward_count_as_0_and_are_counted() -> None:
 
 def test_an_agents_own_failures_are_no_reason_to_withhold_a_verdict() -> None:
     whole = compare(arm("a"), arm("b", shift=0.3))
-    assert (whole.loss.cap, whole.loss.worst) == ("", None)
+    assert whole.loss.cap == ""

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from statistics import fmean
 
 from locobench.shared.grouping import grouped
-from measure.compare.decision import clusters_of, per_task
 from measure.compare.pairing import Arms
-from measure.compare.verdicts import ArmLoss, Decision, Loss, UnitComparison, Verdict
+from measure.compare.verdicts import ArmLoss, Decision, Loss, Verdict
 from measure.records import Batch, ErrorKind, EvalResult, Outcome
 from measure.statistics.estimates import Interval
 from measure.statistics.significance import fisher_test
@@ -101,16 +99,6 @@ def with_lost_runs(decision: Decision, as_zero: Decision, cap: str) -> Decision:
 
 def _span(one: Interval | None, other: Interval | None) -> Interval | None:
     return one and other and Interval(min(one.low, other.low), max(one.high, other.high))
-
-
-def worst_difference(units: Sequence[UnitComparison], loss: Loss) -> float:
-    """Return the mean difference, -1 to 1, of `units` in which all lost runs went against B.
-
-    Lost runs that left no result belong to no task, so their share is taken off.
-    """
-    differences, _ = per_task(units, clusters_of(units))
-    missing = sum(arm.missing / arm.planned for arm in (loss.a, loss.b) if arm.planned)
-    return max(-1.0, fmean(differences or [0.0]) - missing)
 
 
 def lost_runs(arms: Arms) -> Iterator[str]:
