@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
@@ -69,62 +67,51 @@ def by_unit(results: Sequence[EvalResult], key_of: Callable[[EvalResult], UnitKe
 def pair_units(runs_a: Runs, runs_b: Runs, metric: Metric) -> list[UnitComparison]:
     """Compare every unit that both arms measured, sorted by key; groups of many numbers become quartiles."""
     both = sorted(runs_a.keys() & runs_b.keys())
-    units = [_unit(key, runs_a[key], runs_b[key], metric) for key in both]
-    if later := _told_by_runs([{key: _values_by_group(runs[key]) for key in both} for runs in (runs_a, runs_b)]):
-        kept = [{n: v for n, v in u.groups.items() if re.sub("_[ab]$", "", n) not in later} for u in units]
-        units = [unit.model_copy(update={"groups": groups}) for unit, groups in zip(units, kept, strict=True)]
+    told = [(_values_by_group(runs_a[key]), _values_by_group(runs_b[key])) for key in both]
+    groups = [_groups(*arms, _told_by_runs(told)) for arms in told]
+    units = [_unit(key, runs_a[key], runs_b[key], metric, own) for key, own in zip(both, groups, strict=True)]
     return by_quartile(units)
 
 
-Told = Mapping[UnitKey, Mapping[str, set[str]]]
-"""Values of every group of every unit, as the runs of an arm have them."""
+Told = dict[str, set[str]]
+"""Values of every group of a unit, as its runs in an arm have them."""
 
 
-def _told_by_runs(arms: Sequence[Told]) -> set[str]:
-    """Return the groups that say how runs went: in which runs of a task differ, and not by a choice for a whole arm.
+def _told_by_runs(told: Sequence[tuple[Told, Told]]) -> set[str]:
+    """Return the groups in which runs of a task differ, so that they may say how a run went.
 
-    They are no property of the task. Such a column parts won from lost runs, so that its groups differ although
-    nothing changed. A choice for an arm has other values in the other arm, and few; configs and models are chosen.
+    Such a column parts won from lost runs, and its groups differ although nothing changed. Configs and models are
+    chosen for a run.
     """
-    names = {name for of_arm in arms for own in of_arm.values() for name in own} - {"config", "model", *REPOSITORIES}
-    later = set()
-    for name in names:
-        of_a, of_b = ({key: own[name] for key, own in of_arm.items() if name in own} for of_arm in arms)
-        all_a, all_b = (set().union(*of_arm.values()) for of_arm in (of_a, of_b))
-        within = any(len(values) > 1 for of_arm in (of_a, of_b) for values in of_arm.values())
-        between = any(of_a[key] != of_b[key] for key in of_a.keys() & of_b.keys())
-        if within or (between and (all_a & all_b or len(all_a | all_b) > QUARTILES_FROM)):
-            later.add(name)
-    return later
+    found = {name for a, b in told for name in a | b if len(a.get(name, set()) | b.get(name, set())) > 1}
+    return found - {"config", "model", *REPOSITORIES}
 
 
-def _unit(key: UnitKey, a: Sequence[EvalResult], b: Sequence[EvalResult], metric: Metric) -> UnitComparison:
+def _unit(
+    key: UnitKey, a: Sequence[EvalResult], b: Sequence[EvalResult], metric: Metric, groups: dict[str, str]
+) -> UnitComparison:
     values_a, values_b = ([metric_value(r, metric) for r in runs] for runs in (a, b))
-    passed_a, passed_b = (sum(r.passed for r in runs) for runs in (a, b))
     return UnitComparison(
         key=key,
         metric=metric,
         scores_a=tuple(r.overall_score for r in a),
         scores_b=tuple(r.overall_score for r in b),
-        passed_a=passed_a,
-        passed_b=passed_b,
+        passed_a=sum(r.passed for r in a),
+        passed_b=sum(r.passed for r in b),
         difference=fmean(values_b) - fmean(values_a),
-        groups=_groups(a, b),
+        groups=groups,
     )
 
 
-def _groups(a: Sequence[EvalResult], b: Sequence[EvalResult]) -> dict[str, str]:
+def _groups(a: Told, b: Told, left_out: set[str]) -> dict[str, str]:
     """Return the groups of one task: those equal in both arms, and those of one arm as NAME_a or NAME_b."""
     groups: dict[str, str] = {}
-    of_a, of_b = _own_groups(a), _own_groups(b)
+    of_a, of_b = ({name: " + ".join(sorted(values)) for name, values in arm.items()} for arm in (a, b))
     for name, value in (of_a | of_b).items():
-        other = of_a.get(name, value)
-        groups |= {name: value} if value == other else {f"{name}_a": other, f"{name}_b": value}
+        if name not in left_out:
+            other = of_a.get(name, value)
+            groups |= {name: value} if value == other else {f"{name}_a": other, f"{name}_b": value}
     return groups
-
-
-def _own_groups(runs: Sequence[EvalResult]) -> dict[str, str]:
-    return {name: " + ".join(sorted(values)) for name, values in _values_by_group(runs).items()}
 
 
 def _values_by_group(runs: Sequence[EvalResult]) -> dict[str, set[str]]:
@@ -134,36 +121,27 @@ def _values_by_group(runs: Sequence[EvalResult]) -> dict[str, set[str]]:
         for name, value in (own | {"config": run.config_name, "model": run.model} | run.groups).items():
             if value:
                 found[name].add(value)
-    return found
+    return dict(found)
 
 
 def by_quartile(units: Sequence[UnitComparison]) -> list[UnitComparison]:
     """Replace every group of many numbers by its quartile, such as `Q1: 1,200 to 40,000`."""
     names: dict[tuple[str, str], str] = {}
     for name in {name for unit in units for name in unit.groups}:
-        every = [unit.groups[name] for unit in units if name in unit.groups]
-        numbers = {text: _number(text) for text in every}
-        if len(numbers) > QUARTILES_FROM and all(map(math.isfinite, numbers.values())):
-            edges = np.quantile([numbers[value] for value in every], (0.25, 0.5, 0.75))
-            quarters: dict[int, list[str]] = defaultdict(list)
-            for value in sorted(numbers, key=numbers.__getitem__):
-                quarters[int(np.searchsorted(edges, numbers[value]))].append(value)
-            for quarter, values in quarters.items():
-                span = f"{numbers[values[0]]:,.10g} to {numbers[values[-1]]:,.10g}"
-                names |= {(name, value): f"Q{quarter + 1}: {span}" for value in values}
-    if not names:
-        return list(units)
+        texts = [unit.groups[name] for unit in units if name in unit.groups]
+        try:
+            numbers = np.array(list(map(float, texts)))
+        except ValueError:
+            continue
+        if len(set(texts)) > QUARTILES_FROM and np.isfinite(numbers).all():
+            quarters = np.searchsorted(np.quantile(numbers, (0.25, 0.5, 0.75)), numbers)
+            for text, quarter in zip(texts, quarters, strict=True):
+                own = numbers[quarters == quarter]
+                names[name, text] = f"Q{quarter + 1}: {own.min():,.10g} to {own.max():,.10g}"
     return [
         unit.model_copy(update={"groups": {name: names.get((name, v), v) for name, v in unit.groups.items()}})
         for unit in units
     ]
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
 
 
 def dimensions(units: Sequence[UnitComparison]) -> dict[str, list[str]]:

@@ -115,11 +115,11 @@ def test_the_axis_of_a_forest_plot_has_0_in_its_middle_and_every_point_on_it() -
 
 
 def test_groups_that_one_arm_alone_has_carry_its_name() -> None:
-    a = [run(f"t{n}", "old", score=0.1 * n, groups={"image": "x"}) for n in range(6)]
-    b = [run(f"t{n}", "new", score=0.1 * n, groups={"image": "yz"[n % 2]}) for n in range(6)]
+    a = [run(f"t{n}", "x", score=0.1 * n) for n in range(6)]
+    b = [run(f"t{n}", "yz"[n % 2], score=0.1 * n) for n in range(6)]
     plot = forest(compare(a, b, label_a="before", label_b="after"))
     assert plot is not None
-    assert "image in after" in {plot.heading(row.dimension) for row in plot.rows}
+    assert "config in after" in {plot.heading(row.dimension) for row in plot.rows}
 
 
 def test_the_page_shows_the_plot_and_names_the_correction() -> None:

@@ -96,12 +96,6 @@ def test_a_column_in_which_runs_of_a_task_differ_is_no_group() -> None:
     assert {s.dimension for s in compare(*arms).slices} == {"kind"}
 
 
-def test_a_group_that_the_arms_tell_differently_is_one_of_each_arm() -> None:
-    a, b = ([{"host": f"{arm}{i % 2}"} for i in range(20)] for arm in "ab")
-    comparison = compare(scored([0.5] * 20, a), scored([0.4] * 20, b))
-    assert {s.dimension for s in comparison.slices} == {"host_a", "host_b"}
-
-
 def test_tasks_that_were_better_the_same_and_worse_are_counted() -> None:
     shares = compare(scored([0.5] * 6), scored([0.6, 0.6, 0.6, 0.5, 0.5, 0.1])).shares
     assert shares == {"better": 3, "the same": 2, "worse": 1}
