@@ -42,7 +42,7 @@ def find_warnings(comparison: Comparison, arms: Arms, treatment: Sequence[str]) 
 
     `treatment` names the tools that B is about, as glob patterns; by default, they follow from what was offered.
     """
-    units, unpriced = comparison.decision.units, [*_unpriced(arms)]
+    units = comparison.decision.units
     return [
         *_pilot(comparison),
         *_one_set_of_runs(arms),
@@ -61,8 +61,7 @@ def find_warnings(comparison: Comparison, arms: Arms, treatment: Sequence[str]) 
         *_unlike_repositories(units),
         *_unequal_trials(comparison, arms),
         *_unmatched(comparison),
-        *unpriced,
-        *_unrecorded(comparison, priced=not unpriced),
+        *_unrecorded(comparison),
     ]
 
 
@@ -77,27 +76,12 @@ def _pilot(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _unpriced(arms: Arms) -> Iterator[str]:
-    """Yield a sentence for each arm in which some runs have no price, unless none has one anywhere."""
-    if any(run.cost_usd is not None for _, results in arms for run in results if run.measured):
-        for label, results in arms:
-            known = [run for run in results if run.measured and run.tokens]
-            if without := sum(run.cost_usd is None for run in known):
-                yield (
-                    f"{label}: no price is recorded for {without} of the {len(known)} runs with tokens (nothing, or "
-                    "$0); they count in no cost: compare the tokens."
-                )
-
-
-def _unrecorded(comparison: Comparison, priced: bool) -> Iterator[str]:
-    """Yield a sentence on what so many runs did not record, or so many more of one arm, that the change says little.
-
-    `priced` tells whether no other sentence is about missing prices.
-    """
+def _unrecorded(comparison: Comparison) -> Iterator[str]:
+    """Yield a sentence on what so many runs did not record, or so many more of one arm, that the change says little."""
     missing = [
         f"{measure_name(m.name)} ({comparison.label_a} {m.unknown_a}, {comparison.label_b} {m.unknown_b})"
         for m in comparison.costs
-        if m.uneven and (priced or m.name != "cost")
+        if m.uneven
     ]
     if missing:
         yield (
