@@ -10,11 +10,18 @@ from typing import Any
 
 from locobench.shared.errors import InputError
 from measure.compare.decision import MARGIN, Question, decide
-from measure.compare.differences import METRICS, find_difference, find_headroom, find_slices, task_shares
+from measure.compare.differences import (
+    METRICS,
+    find_costs,
+    find_difference,
+    find_headroom,
+    find_reach,
+    find_slices,
+    task_shares,
+)
 from measure.compare.doubts.loss import find_loss, with_lost_runs
 from measure.compare.doubts.warnings import find_warnings
 from measure.compare.pairing import Arms, Runs, by_unit, pair_units, pairing, without_pilot
-from measure.compare.quantities import find_costs, find_reach
 from measure.compare.verdicts import ArmsComparison, Comparison, Decision, Loss, UnitComparison, Verdict
 from measure.records import EvalResult
 from measure.statistics.corrections import holm, holm_levels

@@ -1,22 +1,49 @@
-"""Where does the difference come from? In each metric and group of tasks, and how much more the tasks could show."""
+"""By how much do the arms differ? In each metric, in what a run needed, and in each group of tasks."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
 from locobench.shared.grouping import grouped
 from measure.compare.decision import clusters_of, dealt_anew, per_task
-from measure.compare.pairing import dimensions
+from measure.compare.doubts.loss import MOST_LOST, unlike
+from measure.compare.pairing import Runs, dimensions
 from measure.compare.verdicts import Headroom, Measure, Slice, UnitComparison
-from measure.statistics.estimates import TIE, above_spread, effect_found, standard_error
-from measure.statistics.significance import sign_flip_test, sign_flip_tests
+from measure.records import EvalResult
+from measure.statistics.estimates import TIE, Interval, above_spread, effect_found, standard_error
+from measure.statistics.significance import mean_log, sign_flip_test, sign_flip_tests
 from measure.summary.metrics import Metric
 
 METRICS: dict[Metric, str] = {"pass_rate": "share of runs", "score": "0 to 1"}
 """The metrics that are compared, with their unit."""
+
+Value = Callable[[EvalResult], float | None]
+"""What a run has of a quantity; None where that is not recorded, and then the run does not count."""
+Quantities = Mapping[str, tuple[str, Value]]
+"""Name of a quantity to its unit and the value of a run."""
+
+
+def _reach(name: str) -> Value:
+    return lambda run: getattr(run.trace.reach, name) if run.trace.reach else None
+
+
+COSTS: Quantities = {
+    "tokens": ("tokens a run, cache included", lambda run: run.tokens),
+    "cost": ("US$ a run", lambda run: run.cost_usd),
+    "time": ("seconds a run", lambda run: run.trace.duration_seconds),
+    "turns": ("turns a run", lambda run: run.trace.num_turns),
+    "calls": ("tool calls a run", lambda run: run.trace.tool_count),
+}
+REACH: Quantities = {
+    "calls to the first file": ("tool calls until a file of the key was seen", _reach("calls_to_first")),
+    "files found": ("share of the key's files that were seen", _reach("recall")),
+    "files on target": ("share of the files seen that are the key's", _reach("precision")),
+    "bytes read": ("bytes that tools returned", _reach("bytes_read")),
+}
 
 
 def find_difference(metric: Metric, units: Sequence[UnitComparison], confidence: float) -> Measure | None:
@@ -63,6 +90,93 @@ def find_slices(units: Sequence[UnitComparison], alpha: float) -> tuple[Slice, .
         Slice(**_means(of_group), **vars(corrected), dimension=dimension, value=value)
         for (dimension, value, of_group), corrected in zip(found, tested, strict=True)
     )
+
+
+def find_costs(units: Sequence[UnitComparison], a: Runs, b: Runs, alpha: float) -> tuple[Measure, ...]:
+    """Return the relative difference in each of COSTS that tasks have in both arms.
+
+    It is the geometric mean over tasks of B's mean divided by A's, less 1, where both are of as many runs: `mean_log`.
+    Its logarithm is tested as the metric is.
+
+    Args:
+        units: the tasks that both arms measured.
+        a: measured runs of A.
+        b: measured runs of B.
+        alpha: chance that any row is called when nothing changed, 0 to 1; Holm's procedure divides it among them.
+    """
+    return _compare(COSTS, units, (a, b), alpha, relative=True)
+
+
+def find_reach(units: Sequence[UnitComparison], a: Runs, b: Runs, alpha: float) -> tuple[Measure, ...]:
+    """Return the difference in each of REACH that tasks have in both arms; arguments as in `find_costs`."""
+    return _compare(REACH, units, (a, b), alpha, relative=False)
+
+
+def _compare(
+    quantities: Quantities, units: Sequence[UnitComparison], arms: tuple[Runs, Runs], alpha: float, *, relative: bool
+) -> tuple[Measure, ...]:
+    clusters, back = clusters_of(units), math.expm1 if relative else float
+    rows, samples = [], []
+    for name, (unit, value) in quantities.items():
+        if not (of_tasks := _by_task(units, arms, value)):
+            continue
+        means = [(fmean(fmean(a) for a, _ in own), fmean(fmean(b) for _, b in own)) for own in of_tasks.values()]
+        changes = [_log_ratio(own) for own in of_tasks.values()] if relative else [y - x for x, y in means]
+        known = {task: change for task, change in zip(of_tasks, changes, strict=True) if math.isfinite(change)}
+        values_a, values_b = ([value(run) for task in units for run in runs[task.key]] for runs in arms)
+        unknown = [(values.count(None), len(values)) for values in (values_a, values_b)]
+        samples.append((list(known.values()), [clusters[task] for task in known]))
+        rows.append(
+            Measure(
+                name=name,
+                unit=unit,
+                relative=relative,
+                tasks=len(known),
+                zeros=len(means) - len(known),
+                unknown_a=unknown[0][0],
+                unknown_b=unknown[1][0],
+                uneven=relative and _uneven(*unknown),
+                mean_a=fmean(x for x, _ in means),
+                mean_b=fmean(y for _, y in means),
+                difference=back(fmean(known.values() or [0.0])),
+                interval=None,
+            )
+        )
+    tested = sign_flip_tests(samples, alpha)
+    intervals = [found.interval and Interval(back(found.interval.low), back(found.interval.high)) for found in tested]
+    return tuple(
+        row.model_copy(update={**vars(found), "interval": interval})
+        for row, found, interval in zip(rows, tested, intervals, strict=True)
+    )
+
+
+def _by_task(
+    units: Sequence[UnitComparison], arms: tuple[Runs, Runs], value: Value
+) -> dict[str, list[tuple[list[float], list[float]]]]:
+    """Return the known values of A and of B for each unit of each task, where both have one."""
+    found: dict[str, list[tuple[list[float], list[float]]]] = defaultdict(list)
+    for unit in units:
+        known_a, known_b = ([v for run in runs[unit.key] if (v := value(run)) is not None] for runs in arms)
+        if known_a and known_b:
+            found[unit.key.task_id].append((known_a, known_b))
+    return found
+
+
+def _log_ratio(of_task: Sequence[tuple[list[float], list[float]]]) -> float:
+    """Return the logarithm of B's mean over its units divided by A's; nan where an arm may need none.
+
+    An arm with more runs of a unit counts with as many as the other: else the one with fewer would seem to need less.
+    """
+    logs = [[mean_log(values, min(len(a), len(b))) for values in (a, b)] for a, b in of_task]
+    if any(math.isinf(log) for both in logs for log in both):
+        return math.nan
+    means = [[fmean(values) for values in both] for both in of_task]
+    fewer = fmean(of_b - of_a - math.log(y / x) for (of_a, of_b), (x, y) in zip(logs, means, strict=True))
+    return math.log(fmean(y for _, y in means) / fmean(x for x, _ in means)) + fewer / len(of_task)
+
+
+def _uneven(a: tuple[int, int], b: tuple[int, int]) -> bool:
+    return unlike(*a, *b)[1] or any(missing > MOST_LOST * runs for missing, runs in (a, b))
 
 
 def find_headroom(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, log2
 
 from locobench.shared.claim import REPOSITORIES_FOR_ALL, kind_of_claim
-from measure.compare.quantities import COSTS
+from measure.compare.differences import COSTS
 from measure.compare.verdicts import Comparison, Verdict
 from measure.compare.wording import interval_text, less_or_more, measure_name
 from measure.statistics.estimates import TIE
