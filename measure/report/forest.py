@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from locobench.shared.grouping import grouped
 from measure.compare.verdicts import Comparison, Difference, Slice
 from measure.report.grids import TONES, Tone, side_of
 from measure.statistics.estimates import Interval
@@ -16,8 +15,6 @@ LEAST_REACH = 0.05
 """Half the axis is never shorter than this, so that noise of a point or two does not look like a landslide."""
 STEPS = (0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
 """Distances between two ticks; the axis has two ticks on either side of 0."""
-MOST_ROWS = 12
-"""Rows shown per dimension; if there are more groups, those with the smallest p-values are shown."""
 
 
 @dataclass(frozen=True)
@@ -26,12 +23,10 @@ class Forest:
 
     comparison: Comparison
     rows: tuple[Slice, ...]
-    """All tasks, as a slice without a dimension, then the groups that are shown."""
+    """All tasks, as a slice without a dimension, then every group."""
     reach: float
     """The axis goes from -reach to +reach."""
     ticks: tuple[float, ...]
-    hidden: dict[str, int]
-    """Number of groups not shown, by dimension."""
 
     def at(self, difference: float) -> float:
         """Return the position on the axis in percent of its width; values beyond the axis are at its end."""
@@ -61,13 +56,7 @@ def forest(comparison: Comparison) -> Forest | None:
         return None
     numbers = {name: getattr(primary, name) for name in Difference.model_fields}
     total = Slice(**numbers | {"adjusted_p": comparison.adjusted_p}, dimension="", value="All tasks")
-    rows, hidden = [total], {}
-    for name, parts in grouped(comparison.slices, lambda part: part.dimension).items():
-        kept = sorted(parts, key=lambda part: (part.p, -part.tasks))[:MOST_ROWS]
-        rows += [part for part in parts if part in kept]
-        if len(parts) > MOST_ROWS:
-            hidden[name] = len(parts) - MOST_ROWS
     whole = primary.interval or Interval(primary.difference, primary.difference)
     reach = max(LEAST_REACH, ROOM * max(abs(whole.low), abs(whole.high)))
     step = next((step for step in STEPS if 2 * step >= reach), STEPS[-1])
-    return Forest(comparison, tuple(rows), 2 * step, tuple(step * n for n in range(-2, 3)), hidden)
+    return Forest(comparison, (total, *comparison.slices), 2 * step, tuple(step * n for n in range(-2, 3)))

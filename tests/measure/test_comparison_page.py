@@ -130,23 +130,6 @@ def test_the_page_shows_the_plot_and_names_the_correction() -> None:
     assert "with Holm's correction" in shown(a, a)
 
 
-def many_groups() -> Comparison:
-    def made(shift: float) -> list[EvalResult]:
-        return [
-            run(f"t{n:03}", score=0.3 + 0.001 * n + shift * (1 + n % 3), groups={"repository": f"r{n % 46:02}"})
-            for n in range(138)
-        ]
-
-    return compare(made(0.0), made(0.1))
-
-
-def test_of_many_groups_a_dozen_have_a_row_and_the_others_are_counted() -> None:
-    plot = forest(many_groups())
-    assert plot is not None
-    assert sum(row.dimension == "repository" for row in plot.rows) == 12
-    assert plot.hidden == {"repository": 34}
-
-
 def test_the_axis_is_set_by_the_interval_of_all_tasks() -> None:
     a = [run(f"t{n:02}", score=0.4, language="go" if n else "c") for n in range(40)]
     b = [run(f"t{n:02}", score=0.42 + 0.001 * n if n else 0.9, language="go" if n else "c") for n in range(40)]
