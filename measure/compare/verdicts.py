@@ -6,7 +6,7 @@ from enum import StrEnum
 from statistics import fmean
 from typing import NamedTuple
 
-from measure.statistics.estimates import TIE, Interval
+from measure.statistics.estimates import Interval
 from measure.statistics.significance import OneSided
 from measure.summary.headroom import Level
 from measure.summary.metrics import Frozen, Metric, ToolUse
@@ -200,12 +200,6 @@ class Slice(Difference):
     dimension: str
     """What groups the tasks: category, language, ..."""
     value: str
-
-    @property
-    def too_few(self) -> bool:
-        """Whether no outcome of so few tasks could be called, or any value of the scale is possible."""
-        interval = self.interval
-        return abs(self.difference) > TIE and (interval is None or (interval.low <= -1 and interval.high >= 1))
 
 
 class Decision(Frozen):

@@ -138,7 +138,7 @@ def test_the_axis_is_set_by_the_interval_of_all_tasks() -> None:
     assert plot.reach < 0.4
     far = next(row for row in plot.rows if row.value == "c")
     assert plot.is_beyond(far.difference)
-    assert far.too_few
+    assert far.interval is None
 
 
 def test_the_first_screen_answers_before_anything_else() -> None:
