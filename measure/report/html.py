@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from markupsafe import Markup
 from locobench.shared.grouping import grouped
 from locobench.shared.installation import HARNESS
 from measure.compare import sentences, wording
+from measure.compare.pairing import pairing
 from measure.compare.verdicts import ArmsComparison, Comparison, UnitComparison, UnitKey
 from measure.records import EvalResult
 from measure.report import grids
@@ -68,17 +68,12 @@ def task_table(comparison: Comparison, a: Sequence[EvalResult], b: Sequence[Eval
     units = {unit.key: unit for unit in comparison.decision.units}
     groups = tuple((part.dimension, part.value) for part in comparison.slices)
     places = {group: at for at, group in enumerate(groups)}
-    whole = next(iter(units), UnitKey(""))
-    runs: dict[UnitKey, tuple[list[EvalResult], list[EvalResult]]] = defaultdict(lambda: ([], []))
-    for at, results in enumerate((a, b)):
-        for run in results:
-            key = UnitKey(run.task_id, run.config_name if whole.config else "", run.model if whole.model else "")
-            runs[key][at].append(run)
+    of_a, of_b = (grouped(runs, pairing(a, b)) for runs in (a, b))
     rows = []
-    for key, (of_a, of_b) in runs.items():
+    for key in of_a | of_b:
         unit = units.get(key)
         of_groups = tuple(places[group] for group in unit.groups.items() if group in places) if unit else ()
-        rows.append(TaskRow(key, (aggregate(of_a), aggregate(of_b)), unit, of_groups))
+        rows.append(TaskRow(key, (aggregate(of_a.get(key, ())), aggregate(of_b.get(key, ()))), unit, of_groups))
     rows.sort(key=lambda row: (row.unit is None, -row.difference, row.key))
     return TaskTable(tuple(rows), groups, max((abs(row.difference) for row in rows), default=0.0) or 1.0)
 
