@@ -102,12 +102,12 @@ def _comparison(pair: Pair, treatment: Sequence[str], alpha: float, adjusted_p: 
     (label_a, results_a), (label_b, results_b) = pair.labelled
     units, runs, loss = pair.units, pair.runs(), pair.loss
     decision = pair.decide(alpha)
-    # Where every score is a pass or none, a second row would be the same but for what lost runs leave open.
-    names = [pair.metric] if all(unit.scores_are_passes for unit in units) else METRICS
-    metrics = [found for name in names if (found := find_difference(name, units, 1 - alpha))]
+    metrics = [found for name in METRICS if (found := find_difference(name, units, 1 - alpha))]
     p = decision.suite.two_sided
     corrected = min(1.0, p * pairs) if decision.these_tasks else adjusted_p
     primary = {"interval": decision.interval, "p": p, "adjusted_p": corrected}
+    if len({(m.mean_a, m.mean_b) for m in metrics}) == 1:  # every score is a pass or none
+        metrics = [m for m in metrics if m.name == pair.metric]
     metrics = [m.model_copy(update=primary) if m.name == pair.metric else m for m in metrics]
     keys_a, keys_b = (arm.keys() for arm in runs)
     comparison = Comparison(

@@ -86,12 +86,6 @@ class UnitComparison(Frozen):
         return in_a, in_b
 
     @property
-    def scores_are_passes(self) -> bool:
-        """Whether the score says the same as the pass rate."""
-        arms = ((self.scores_a, self.passed_a), (self.scores_b, self.passed_b))
-        return all(scores.count(1.0) == passed == len(scores) - scores.count(0.0) for scores, passed in arms)
-
-    @property
     def mean_a(self) -> float:
         """Mean of the metric in A, 0 to 1."""
         return fmean(self.values[0])
