@@ -204,21 +204,7 @@ def find_headroom(
         more = (change * (1 - mean_a - mean_b) - change**2) / runs_b if is_rate else 0.0
         return math.sqrt(max(error**2 + more, 0.0)) / (1 - lost)
 
-    def count_solved(arm: int) -> tuple[int, int]:
-        """Return the number of tasks that an arm solved in every run, and in none."""
-        tasks = [
-            [passed for unit in of_task for passed in unit.by("pass_rate").values[arm]]
-            for of_task in grouped(units, lambda unit: unit.key.task_id).values()
-        ]
-        return sum(min(runs) == 1 for runs in tasks), sum(max(runs) == 0 for runs in tasks)
-
-    (always_a, never_a), (always_b, never_b) = count_solved(0), count_solved(1)
     return Headroom(
-        tasks=means["tasks"],
-        always_a=always_a,
-        never_a=never_a,
-        always_b=always_b,
-        never_b=never_b,
         rise=1 - mean_a,
         fall=mean_a,
         finds_rise=effect_found(error_of, count, 1 - mean_a, alpha / 2),

@@ -171,18 +171,14 @@ def _claim(comparison: Comparison) -> str:
 
 
 def headroom_sentence(comparison: Comparison) -> str:
-    """Say how near the arms are to ceiling and floor, what the tasks can show, and what the design finds.
+    """Say how near A is to ceiling and floor, and so what the tasks can show, and what the design finds.
 
     Reports print it before an answer that finds no difference. Empty if one is found, or nothing was measured.
     """
     room = comparison.headroom
     if room is None or comparison.verdict.decided:
         return ""
-    text = (
-        f"Of {counted(room.tasks, 'task')}, {comparison.label_a} solved {room.always_a} in every run and "
-        f"{room.never_a} in no run, {comparison.label_b} {room.always_b} and {room.never_b}. The largest possible "
-        f"rise is {100 * room.rise:.1f} points, the largest fall {100 * room.fall:.1f}."
-    )
+    text = f"The largest possible rise is {100 * room.rise:.1f} points, the largest fall {100 * room.fall:.1f}."
     still = not (comparison.shares["better"] or comparison.shares["worse"] or room.finds_rise or room.finds_fall)
     if comparison.decision.these_tasks or still:  # whose test has another power, or nothing shows how scores vary
         return text

@@ -173,13 +173,6 @@ class Measure(Difference):
 class Headroom(Frozen):
     """How much a set of tasks can show, given how the arms did on it."""
 
-    tasks: int
-    always_a: int
-    """Tasks that A solved in every run."""
-    never_a: int
-    """Tasks that A solved in none."""
-    always_b: int
-    never_b: int
     rise: float
     """The largest rise of the metric that the tasks can show, 0 to 1: from A's mean to 1."""
     fall: float

@@ -364,10 +364,7 @@ def test_power_from_two_arms_says_what_their_comparison_says() -> None:
 def test_at_the_ceiling_the_page_says_what_the_tasks_can_show_before_anything_else() -> None:
     a, b = same(10) | dict.fromkeys(TASKS[:4], 9), same(10) | dict.fromkeys(TASKS[4:10], 8)
     text = verdict_sentence(compare(arm(a, 10), arm(b, 10)))
-    assert (
-        "Of 20 tasks, A solved 16 in every run and 0 in no run, B 14 and 0. The largest possible rise is 2.0 points, "
-        "the largest fall 98.0." in text
-    )
+    assert text.startswith("The largest possible rise is 2.0 points, the largest fall 98.0.")
     assert re.search(r"At 80 % power this design detects a fall of [\d.]+ points or more, but no rise\.", text)
 
 
