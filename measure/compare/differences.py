@@ -14,8 +14,8 @@ from measure.compare.doubts.loss import MOST_LOST, unlike
 from measure.compare.pairing import Runs, dimensions
 from measure.compare.verdicts import Headroom, Measure, Slice, UnitComparison
 from measure.records import EvalResult
-from measure.statistics.estimates import TIE, Interval, above_spread, effect_found, standard_error
-from measure.statistics.significance import mean_log, sign_flip_test, sign_flip_tests
+from measure.statistics.estimates import TIE, Interval, above_spread, effect_found, mean_log, standard_error
+from measure.statistics.significance import sign_flip_test, sign_flip_tests
 from measure.summary.metrics import Metric
 
 METRICS: dict[Metric, str] = {"pass_rate": "share of runs", "score": "0 to 1"}

@@ -6,6 +6,8 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
 from statistics import NormalDist
 
 import numpy as np
@@ -134,6 +136,28 @@ def cluster_sums(
     where = [places[cluster] for cluster in clusters]
     sums: NDArray[np.float64] = np.bincount(where, weights=values).astype(np.float64)
     return sums, np.bincount(where).astype(np.float64)
+
+
+@cache
+def assignments(pool: int, chosen: int) -> NDArray[np.int64]:
+    """Return a row of places for each choice of `chosen` of `pool` runs: all up to RESAMPLES, else a fixed sample."""
+    if math.comb(pool, chosen) <= RESAMPLES:
+        return np.array(list(combinations(range(pool), chosen)), dtype=np.int64)
+    rng = np.random.default_rng(SEED)
+    return rng.permuted(np.tile(np.arange(pool), (RESAMPLES, 1)), axis=1)[:, :chosen].astype(np.int64)
+
+
+def mean_log(values: Sequence[float], count: int) -> float:
+    """Return the mean, over all choices of `count` of the values, of the logarithm of their mean.
+
+    The logarithm of a mean of few varies more than that of many, and so it is lower on average (Jensen 1906, Acta Math.
+    30). Over choices of one size two samples of the same quantity have the same expectation (Hoeffding 1948, "A Class
+    of Statistics with Asymptotically Normal Distribution", Ann. Math. Stat. 19). -inf where a choice may have mean 0.
+    """
+    if sum(value > 0 for value in values) <= len(values) - count:
+        return -math.inf
+    means = np.asarray(values, dtype=float)[assignments(len(values), count)].mean(axis=1)
+    return float(np.log(means).mean())
 
 
 def minimal_detectable_effect(

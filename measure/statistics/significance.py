@@ -5,14 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from itertools import accumulate, combinations, takewhile
+from functools import lru_cache
+from itertools import accumulate, takewhile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from measure.statistics.corrections import STEPS_TO, holm, holm_levels
-from measure.statistics.estimates import ALPHA, CHUNK, CONFIDENCE, RESAMPLES, SEED, TIE, Interval, cluster_sums
+from measure.statistics.estimates import (
+    ALPHA,
+    CHUNK,
+    CONFIDENCE,
+    RESAMPLES,
+    SEED,
+    TIE,
+    Interval,
+    assignments,
+    cluster_sums,
+)
 
 EXACT_SIGN_FLIPS = 14
 """Up to this many clusters all 2^n sign patterns are enumerated; beyond it they are sampled."""
@@ -214,7 +224,7 @@ def stratified_test(tasks: Sequence[tuple[Sequence[float], Sequence[float]]], ti
 def _splits(a: Sequence[float], b: Sequence[float]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the nonzero differences that permuting a task's runs can give, ascending, and the chance of each."""
     pooled = np.concatenate([np.asarray(a, dtype=float), np.asarray(b, dtype=float)])
-    in_b = pooled[_assignments(len(pooled), len(b))].sum(axis=1)
+    in_b = pooled[assignments(len(pooled), len(b))].sum(axis=1)
     differences = np.round(in_b / len(b) - (pooled.sum() - in_b) / len(a), 9)
     values, counts = np.unique(differences[np.abs(differences) > TIE], return_counts=True)
     return values, counts / counts.sum()
@@ -252,7 +262,7 @@ def mean_permutation_test(a: Sequence[float], b: Sequence[float]) -> OneSided:
     pooled = np.concatenate([np.asarray(a, dtype=float), np.asarray(b, dtype=float)])
     if not len(a) or not len(b) or float(np.ptp(pooled)) < TIE:
         return OneSided(1.0, 1.0, 1.0)
-    sums = np.round(pooled[_assignments(len(pooled), len(b))].sum(axis=1) / TIE) * TIE
+    sums = np.round(pooled[assignments(len(pooled), len(b))].sum(axis=1) / TIE) * TIE
     observed = float(np.sum(b))
     sampled = 0 if math.comb(len(pooled), len(b)) <= RESAMPLES else 1
     total = len(sums) + sampled
@@ -266,24 +276,3 @@ def mean_permutation_test(a: Sequence[float], b: Sequence[float]) -> OneSided:
         _steps(down, total),
         _steps(up, total),
     )
-
-
-@cache
-def _assignments(pool: int, chosen: int) -> NDArray[np.int64]:
-    if math.comb(pool, chosen) <= RESAMPLES:
-        return np.array(list(combinations(range(pool), chosen)), dtype=np.int64)
-    rng = np.random.default_rng(SEED)
-    return rng.permuted(np.tile(np.arange(pool), (RESAMPLES, 1)), axis=1)[:, :chosen].astype(np.int64)
-
-
-def mean_log(values: Sequence[float], count: int) -> float:
-    """Return the mean, over all choices of `count` of the values, of the logarithm of their mean.
-
-    The logarithm of a mean of few varies more than that of many, and so it is lower on average (Jensen 1906, Acta Math.
-    30). Over choices of one size two samples of the same quantity have the same expectation (Hoeffding 1948, "A Class
-    of Statistics with Asymptotically Normal Distribution", Ann. Math. Stat. 19). -inf where a choice may have mean 0.
-    """
-    if sum(value > 0 for value in values) <= len(values) - count:
-        return -math.inf
-    means = np.asarray(values, dtype=float)[_assignments(len(values), count)].mean(axis=1)
-    return float(np.log(means).mean())

@@ -10,7 +10,7 @@ from harness.models import EvalResult
 from measure.compare.comparison import compare
 from measure.compare.sentences import answer, costs_sentence, tools_sentence
 from measure.compare.verdicts import Comparison, Measure
-from measure.statistics.significance import mean_log
+from measure.statistics.estimates import mean_log
 from tests.support.results import run
 
 TASKS = 30
