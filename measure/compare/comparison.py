@@ -11,11 +11,12 @@ from typing import Any
 from locobench.shared.errors import InputError
 from measure.compare.decision import MARGIN, Question, decide
 from measure.compare.differences import (
+    COSTS,
     METRICS,
-    find_costs,
+    REACH,
     find_difference,
     find_headroom,
-    find_reach,
+    find_quantities,
     find_slices,
     task_shares,
 )
@@ -118,8 +119,8 @@ def _comparison(pair: Pair, treatment: Sequence[str], alpha: float, adjusted_p: 
         margin=pair.question.margin,
         decision=decision,
         metrics=tuple(metrics),
-        costs=find_costs(units, *runs, ALPHA / pairs),
-        reach=find_reach(units, *runs, ALPHA / pairs),
+        costs=find_quantities(COSTS, units, runs, ALPHA / pairs, relative=True),
+        reach=find_quantities(REACH, units, runs, ALPHA / pairs, relative=False),
         headroom=find_headroom(units, pair.units_as_zero, alpha, max(loss.a.share, loss.b.share)),
         confidence=1 - alpha,
         adjusted_p=adjusted_p,

@@ -92,29 +92,21 @@ def find_slices(units: Sequence[UnitComparison], alpha: float) -> tuple[Slice, .
     )
 
 
-def find_costs(units: Sequence[UnitComparison], a: Runs, b: Runs, alpha: float) -> tuple[Measure, ...]:
-    """Return the relative difference in each of COSTS that tasks have in both arms.
-
-    It is the geometric mean over tasks of B's mean divided by A's, less 1, where both are of as many runs: `mean_log`.
-    Its logarithm is tested as the metric is.
-
-    Args:
-        units: the tasks that both arms measured.
-        a: measured runs of A.
-        b: measured runs of B.
-        alpha: chance that any row is called when nothing changed, 0 to 1; Holm's procedure divides it among them.
-    """
-    return _compare(COSTS, units, (a, b), alpha, relative=True)
-
-
-def find_reach(units: Sequence[UnitComparison], a: Runs, b: Runs, alpha: float) -> tuple[Measure, ...]:
-    """Return the difference in each of REACH that tasks have in both arms; arguments as in `find_costs`."""
-    return _compare(REACH, units, (a, b), alpha, relative=False)
-
-
-def _compare(
+def find_quantities(
     quantities: Quantities, units: Sequence[UnitComparison], arms: tuple[Runs, Runs], alpha: float, *, relative: bool
 ) -> tuple[Measure, ...]:
+    """Return the difference in each quantity that tasks have in both arms, tested as the metric is.
+
+    A relative one is the geometric mean over tasks of B's mean divided by A's, less 1, where both are of as many runs:
+    `mean_log`. Its logarithm is what is tested.
+
+    Args:
+        quantities: COSTS, relative; or REACH.
+        units: the tasks that both arms measured.
+        arms: measured runs of A and of B.
+        alpha: chance that any row is called when nothing changed, 0 to 1; Holm's procedure divides it among them.
+        relative: compare by ratio.
+    """
     clusters, back = clusters_of(units), math.expm1 if relative else float
     rows, samples = [], []
     for name, (unit, value) in quantities.items():
@@ -125,6 +117,7 @@ def _compare(
         known = {task: change for task, change in zip(of_tasks, changes, strict=True) if math.isfinite(change)}
         values_a, values_b = ([value(run) for task in units for run in runs[task.key]] for runs in arms)
         unknown = [(values.count(None), len(values)) for values in (values_a, values_b)]
+        most = max(missing / runs for missing, runs in unknown)
         samples.append((list(known.values()), [clusters[task] for task in known]))
         rows.append(
             Measure(
@@ -135,7 +128,7 @@ def _compare(
                 zeros=len(means) - len(known),
                 unknown_a=unknown[0][0],
                 unknown_b=unknown[1][0],
-                uneven=relative and _uneven(*unknown),
+                uneven=relative and (unlike(*unknown[0], *unknown[1])[1] or most > MOST_LOST),
                 mean_a=fmean(x for x, _ in means),
                 mean_b=fmean(y for _, y in means),
                 difference=back(fmean(known.values() or [0.0])),
@@ -173,10 +166,6 @@ def _log_ratio(of_task: Sequence[tuple[list[float], list[float]]]) -> float:
     means = [[fmean(values) for values in both] for both in of_task]
     fewer = fmean(of_b - of_a - math.log(y / x) for (of_a, of_b), (x, y) in zip(logs, means, strict=True))
     return math.log(fmean(y for _, y in means) / fmean(x for x, _ in means)) + fewer / len(of_task)
-
-
-def _uneven(a: tuple[int, int], b: tuple[int, int]) -> bool:
-    return unlike(*a, *b)[1] or any(missing > MOST_LOST * runs for missing, runs in (a, b))
 
 
 def find_headroom(
