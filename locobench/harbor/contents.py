@@ -18,7 +18,6 @@ MOST_ANSWER_BYTES = 1 << 18
 """Bytes read of the graded answer, as many as the verifier reads."""
 SHORTEST_NAME = 2
 """Letters of an agent's name, which its log is known by; `pi` has the fewest."""
-CLAUDE_LOG = "claude-code.txt"
 
 
 @dataclass(frozen=True)
@@ -26,12 +25,10 @@ class AgentFiles:
     """The files of an agent, in a trial or in a step of one."""
 
     folder: Path
-    logs: Mapping[str, bytes]
-    """What its program printed, and logs of its own, by name."""
+    log: bytes | None
+    """What its program printed, and logs of its own; None if there is none."""
     trajectories: Mapping[str, bytes]
     """trajectory.json and the files that it may refer to, by name."""
-    sessions: tuple[bytes, ...]
-    """Claude Code's session files, and its output, which has the calls of an interrupted session."""
 
 
 @dataclass(frozen=True)
@@ -98,15 +95,16 @@ def _agent_files(folder: Path, name: str, agent: str) -> AgentFiles:
         files = sorted(entry.name for entry in own.iterdir() if entry.suffix in (".txt", ".json", ".jsonl"))
     except OSError:
         files = []
-    sessions = sorted(own.glob("sessions/projects/**/*.jsonl"))
-    wanted = [file for file in files if _is_log(file, agent) or _is_trajectory(file) or file == CLAUDE_LOG]
-    texts = {file: text for file in wanted if (text := _read(folder, f"{name}/{file}")) is not None}
-    of_sessions = [_read(folder, file.relative_to(folder).as_posix()) for file in sessions]
+    texts = {
+        file: text
+        for file in files
+        if (_is_log(file, agent) or _is_trajectory(file)) and (text := _read(folder, f"{name}/{file}")) is not None
+    }
+    logs = [text for file, text in texts.items() if _is_log(file, agent)]
     return AgentFiles(
         folder=own,
-        logs={file: text for file, text in texts.items() if _is_log(file, agent)},
+        log=b"\n".join(logs) if logs else None,
         trajectories={file: text for file, text in texts.items() if _is_trajectory(file)},
-        sessions=tuple(text for text in (*of_sessions, texts.get(CLAUDE_LOG)) if text is not None),
     )
 
 

@@ -53,16 +53,13 @@ class TrialRecord:
 
     @property
     def spent(self) -> AgentResult:
-        """What Harbor recorded, or the agent's own account where Harbor has none.
+        """What Harbor recorded, with the cost in the last result line of Claude Code's log; Harbor takes the first.
 
-        Harbor takes the cost from the first result line of Claude Code's log, the agent's own account from the last
-        one. A cost of 0 with tokens means an unknown price; 0 tokens means not recorded.
+        A cost of 0 means an unknown price.
         """
-        harbor, own = self.result.spent, self.actions.spent
-        known = harbor.n_input_tokens is not None and harbor.n_output_tokens is not None and not harbor.is_nothing
-        logged = own.cost_usd if all(log.cost_usd for log in self.actions.logs) else None
-        cost = logged or harbor.cost_usd or own.cost_usd or None
-        return (harbor if known else own).model_copy(update={"cost_usd": cost})
+        logged = [log.cost_usd for log in self.actions.logs]
+        cost = sum(filter(None, logged)) if logged and all(logged) else self.result.spent.cost_usd
+        return self.result.spent.model_copy(update={"cost_usd": cost or None})
 
 
 def read_records(found: list[TrialFolder]) -> Iterator[TrialRecord]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from locobench.harbor.agent_log import Call, McpCall
+from locobench.harbor.agent_log import Call
 
 FORMS = ("mcp__{}__", "mcp_{}_", "{}__", "{}.", "{}/", "{}:")
 """How agents put a server's name in front of its tool's; no built-in tool begins so."""
@@ -28,7 +28,7 @@ SKILL_FILE = re.compile(r"skills/([^/\s\"']+)/")
 """Agents without such a tool read the skill's files."""
 
 
-def with_one_name(calls: Iterable[Call], agent: str, servers: Sequence[str], logged: Sequence[McpCall]) -> list[Call]:
+def with_one_name(calls: Iterable[Call], agent: str, servers: Sequence[str], logged: Sequence[Call]) -> list[Call]:
     """Return the calls with one name for each MCP tool, whatever agents call it, and the skills that they used.
 
     `logged` are the calls of MCP tools in the agent's own log, in the order they were made.
@@ -37,15 +37,12 @@ def with_one_name(calls: Iterable[Call], agent: str, servers: Sequence[str], log
     found = []
     for call in calls:
         server, tool = _server_and_tool(call, agent, servers)
-        own = next(
-            (c for c in waiting if (c.server, c.tool) == (server, tool) or (not server and c.tool == call.name)), None
-        )
+        name = f"mcp__{server}__{tool}" if server else call.name
+        own = next((c for c in waiting if c.name == name or (not server and c.name.endswith(f"__{name}"))), None)
         if own:
             waiting.remove(own)
-            server, tool = own.server, own.tool
-            call = replace(call, error=call.error or own.error)
-        name, skill = f"mcp__{server}__{tool}" if server else call.name, _skill(call)
-        found.append(replace(call, name=name, skill=skill) if server or skill else call)
+            name, call = own.name, replace(call, error=call.error or own.error)
+        found.append(replace(call, name=name, skill=_skill(call)))
     return found
 
 

@@ -129,7 +129,6 @@ def _result(trial: TrialRecord, reward: float | None, key: str, config_name: str
                 id=call.id,
                 input={"skill": call.skill} if call.skill else {},
                 error=call.error and _excerpt(call.error),
-                duration_seconds=call.seconds,
             )
             for call in actions.calls
         ],

@@ -83,25 +83,10 @@ def test_a_recorded_run_is_measured_with_its_turns(tmp_path: Path, agent: str) -
     assert result.trace.num_turns
 
 
-def test_a_subagents_call_is_found_and_its_time_is_that_of_the_session(tmp_path: Path) -> None:
+def test_a_subagents_call_is_found(tmp_path: Path) -> None:
+    """Harbor's trajectory of Claude Code has them; the second call is a subagent's."""
     calls = [call for call in read(tmp_path, "claude-code").trace.tool_calls if call.name == SEARCH]
-    assert [call.duration_seconds for call in calls] == [2.0, 1.0]
-
-
-def test_a_subagents_call_that_only_the_output_has_is_found(tmp_path: Path) -> None:
-    """Earlier versions of Harbor left subagents out of the trajectory."""
-    folder = write_trial(tmp_path, agent={"name": "claude-code", "mcp_servers": [{"name": "code-search"}]})
-    trajectory(folder, {"source": "agent", "tool_calls": [{"tool_call_id": "t1", "function_name": "Task"}]})
-    said = [
-        {"type": kind, "parent_tool_use_id": "t1", "message": {"content": [block]}}
-        for kind, block in (
-            ("assistant", {"type": "tool_use", "id": "t2", "name": SEARCH, "input": {}}),
-            ("user", {"type": "tool_result", "tool_use_id": "t2", "content": "401", "is_error": True}),
-        )
-    ]
-    (folder / "agent/claude-code.txt").write_text("\n".join(map(json.dumps, said)))
-    calls = load_jobs(tmp_path)[0].trace.tool_calls
-    assert [(call.name, call.error) for call in calls] == [("Task", None), (SEARCH, "401")]
+    assert [call.id for call in calls] == ["t2", "t4"]
 
 
 def test_a_servers_tools_that_the_verifier_took_for_invented_are_named(tmp_path: Path) -> None:
@@ -118,11 +103,9 @@ def test_a_servers_tools_that_the_verifier_took_for_invented_are_named(tmp_path:
     assert "(find_uses)" in told
 
 
-def test_without_a_trajectory_the_calls_come_from_the_agents_own_files(tmp_path: Path) -> None:
-    for agent in ("claude-code", "codex"):
-        (recorded(tmp_path / agent, agent) / "agent/trajectory.json").unlink()
-        calls = [call.name for call in load_jobs(tmp_path / agent)[0].trace.tool_calls]
-        assert calls.count(SEARCH) == 2
+def test_without_a_trajectory_calls_are_not_recorded(tmp_path: Path) -> None:
+    (recorded(tmp_path, "codex") / "agent/trajectory.json").unlink()
+    assert load_jobs(tmp_path)[0].trace.tool_count is None
 
 
 def test_the_last_result_line_of_the_log_has_the_cost(tmp_path: Path) -> None:
@@ -130,8 +113,8 @@ def test_the_last_result_line_of_the_log_has_the_cost(tmp_path: Path) -> None:
     assert read(tmp_path, "claude-code").cost_usd == 0.02
 
 
-def test_the_agents_log_has_the_cost_that_harbor_has_not(tmp_path: Path) -> None:
-    for agent, cost in (("claude-code", 0.02), ("goose", 0.02), ("opencode", 0.02), ("openhands", 0.02)):
+def test_a_cost_that_harbor_has_not_is_that_of_claude_codes_log_or_unknown(tmp_path: Path) -> None:
+    for agent, cost in (("claude-code", 0.02), ("goose", None)):
         assert read(tmp_path / agent, agent, agent_result=None).cost_usd == cost
 
 

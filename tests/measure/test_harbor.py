@@ -432,15 +432,12 @@ def test_a_question_about_killing_does_not_lose_its_run(tmp_path: Path, message:
 def test_an_agent_without_its_server_was_not_set_up(tmp_path: Path, status: str, lost: bool, called: bool) -> None:
     agent = {"name": "claude-code", "mcp_servers": [{"name": "search", "transport": "sse", "url": "http://s"}]}
     folder = write_trial(tmp_path, reward=0.5, config={"agent": agent})
-    (folder / "agent").mkdir(exist_ok=True)
-    calls = [
-        {"type": "assistant", "message": {"content": [{"type": "tool_use", "id": "1", "name": "mcp__search__find"}]}}
-    ]
-    calls += [{"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "1", "content": "x"}]}}]
+    call = {"tool_call_id": "1", "function_name": "mcp__search__find"}
+    trajectory(folder, {"source": "agent", "tool_calls": [call] if called else []})
     lines: list[dict[str, Any]] = [
-        {"type": "system", "subtype": "init", "mcp_servers": [{"name": "search", "status": status}]}
+        {"type": "system", "subtype": "init", "mcp_servers": [{"name": "search", "status": status}]},
+        {"type": "result", "subtype": "success", "result": "done"},
     ]
-    lines += [*(calls if called else []), {"type": "result", "subtype": "success", "result": "done"}]
     (folder / "agent/claude-code.txt").write_text("\n".join(map(json.dumps, lines)))
     result = load_jobs(tmp_path)[0]
     assert (result.trace.error_kind is ErrorKind.NOT_LOADED) is (lost and not called), result.trace.error
