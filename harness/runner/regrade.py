@@ -16,7 +16,6 @@ from harness.graders.verdicts import grade_by_verdicts
 from harness.models import PASS_SCORE, AssertionType, CriterionScore, ErrorKind, EvalResult, GradeResult, Outcome
 from harness.runner.panel import Panel
 from harness.suite.load import read_object
-from locobench.harbor.contents import answer_of
 from locobench.harbor.files import read
 from locobench.harbor.trial import Trial
 from locobench.scoring.judge import judging
@@ -82,7 +81,7 @@ def build_question(result: EvalResult, tasks_dir: Path | None) -> Question | Non
 
     A trial whose verifier failed still has an answer. InputError if the trial's task cannot be read.
     """
-    answer = (answer_of(Path(result.source)) or "") if result.has_answer else ""
+    answer = result.trace.result if result.has_answer else ""
     if not answer.strip():
         return None
     task = find_task(result, tasks_dir)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -45,6 +46,15 @@ def read(path: Path, model: type[Model], content: bytes | None = None) -> Model:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     except ValidationError as error:
         raise InputError(f"{path}: {first_problem(error)}") from None
+
+
+def read_or_warn(path: Path, model: type[Model], content: bytes | None = None) -> Model | None:
+    """Read a file, or its `content`; warn and return None if it is invalid."""
+    try:
+        return read(path, model, content)
+    except InputError as error:
+        warnings.warn(f"{error}; its contents are ignored", stacklevel=2)
+        return None
 
 
 def validate(path: Path, model: type[Model], raw: Mapping[str, Any]) -> Model:

@@ -1,4 +1,4 @@
-"""Read a task's folder as Harbor does: its task.toml, the files that belong to it, and their digest."""
+"""Read a task's folder as Harbor does: its task.toml, the files that belong to it, their digest, and its key."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import pathspec
-from pydantic import Field
+from pydantic import AliasPath, Field
 
-from locobench.harbor.files import HarborFile, Named, validate
+from locobench.harbor.files import HarborFile, Named, read, validate
 from locobench.shared.errors import InputError
 from locobench.shared.files import read_toml
 from locobench.shared.installation import GENERATE
 from locobench.shared.validation import Whole
 
 TASK_FILE = "task.toml"
+PROJECT, KEY = "environment/project/", "tests/ground_truth.json"
 CONTROL_GROUP = "control_group"
 """Name of the grouping: `yes` marks tasks that a single grep nearly answers, so that a search tool can hardly help."""
 HISTORY = "history"
@@ -127,6 +128,12 @@ class TaskToml(HarborFile):
         return validate(folder / TASK_FILE, cls, read_toml(folder / TASK_FILE))
 
 
+class _Key(HarborFile):
+    """tests/ground_truth.json of a question with an exact answer."""
+
+    items: tuple[str, ...] = Field(default=(), validation_alias=AliasPath("key", "items"))
+
+
 class TaskFolder(HarborFile):
     """The current state of a task's folder."""
 
@@ -137,6 +144,10 @@ class TaskFolder(HarborFile):
     """Hash of everything in the digest except the MCP servers and what a pilot told."""
     base_image: str | None
     """The task's prebuilt image, or the one its Dockerfile builds on."""
+    key: frozenset[str] = Field(default=frozenset(), repr=False)
+    """The files that its exact answer names, relative to its code base; empty if its key names none."""
+    code: frozenset[str] = Field(default=frozenset(), repr=False)
+    """All files of the code base of a task with such a key; empty if it has none at hand."""
 
     @classmethod
     def read(cls, folder: Path) -> TaskFolder:
@@ -151,6 +162,7 @@ class TaskFolder(HarborFile):
         digests = file_digests(folder)
         lines = "".join(f"{name}\0{digest}\n" for name, digest in digests.items())
         counted = (_content_of(raw) if name == TASK_FILE else f"{name}\0{digest}\n" for name, digest in digests.items())
+        key = frozenset(item.partition(": ")[0] for item in _items_of_key(folder))
         return cls(
             toml=described,
             digest=f"sha256:{hashlib.sha256(lines.encode()).hexdigest()}",
@@ -159,7 +171,16 @@ class TaskFolder(HarborFile):
             if (folder / "environment").is_dir()
             else described.metadata.content_fingerprint,
             base_image=described.environment.docker_image or base_image(folder),
+            key=key,
+            code=frozenset(name.removeprefix(PROJECT) for name in digests if key and name.startswith(PROJECT)),
         )
+
+
+def _items_of_key(folder: Path) -> tuple[str, ...]:
+    try:
+        return read(folder / KEY, _Key).items
+    except InputError:
+        return ()
 
 
 def task_folders(root: Path) -> list[Path]:

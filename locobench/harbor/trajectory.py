@@ -6,16 +6,15 @@ An MCP tool gets the same name whichever agent called it: `mcp__<server>__<tool>
 from __future__ import annotations
 
 import re
-import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from locobench.harbor.agent_log import AgentLog, Call, read_log
-from locobench.harbor.contents import AgentFiles
-from locobench.harbor.files import HarborFile, read
+from locobench.harbor.files import HarborFile, read_or_warn
 from locobench.harbor.tool_names import SURE, with_one_name
-from locobench.shared.errors import InputError
+from locobench.harbor.trial import Trial
 
 SAYS_FAILED = re.compile(
     r"\W*(?:error\W|error (?:executing|calling) (?:MCP )?tool|MCP error -?\d+|MCP tool .*failed)"
@@ -23,6 +22,9 @@ SAYS_FAILED = re.compile(
     re.IGNORECASE,
 )
 """The start of a tool's output that says that the call failed, for agents that do not mark it."""
+
+SHORTEST_NAME = 2
+"""Letters of an agent's name, which its log is known by; `pi` has the fewest."""
 
 LEAVES_ERRORS_OUT = {"gemini-cli", "goose"}
 """Agents in whose trajectory a call that failed has a result without text."""
@@ -92,46 +94,56 @@ class Actions:
     """False if a call of an MCP tool may look like any other, so that none found does not mean none made."""
 
 
-def actions_of(agents: Iterable[AgentFiles], agent: str, servers: Sequence[str]) -> Actions:
+def actions_of(path: Path, files: Mapping[str, bytes], trial: Trial, servers: Sequence[str]) -> Actions:
     """Return what an agent did; warn about a trajectory that is cut or invalid, and ignore it.
 
     Args:
-        agents: its files, of each step of the trial.
-        agent: its name in Harbor.
-        servers: names of the MCP servers that it had.
+        path: the trial's folder, for warnings.
+        files: contents by path in it.
+        trial: its result.
+        servers: names of the MCP servers that the agent had.
     """
+    agent, steps = trial.agent, [f"steps/{step.step_name}/agent/" for step in trial.step_results if step.step_name]
+    folders = [step for step in steps if any(name.startswith(step) for name in files)] or ["agent/"]
+    if trial.config.agent.resume_trajectory:  # each step's session holds those before it
+        folders = folders[-1:]
     turns, calls, logs = 0, list[Call](), list[AgentLog]()
-    for files in agents:
-        for own, part in _parts(files, "trajectory.json", set()):
+    for folder in folders:
+        for own, part in _parts(path, files, folder):
             calls += [call for step in part.steps for call in _calls_of(step, agent)]
             turns += sum(own and step.is_turn and not step.is_copied_context for step in part.steps)
-        logs.append(AgentLog() if files.log is None else read_log(files.log, agent))
+        own_logs = [files[name] for name in files if name.startswith(folder) and _is_log(name, agent)]
+        logs.append(read_log(b"\n".join(own_logs), agent) if own_logs else AgentLog())
     logged = [call for log in logs for call in log.mcp_calls]
     named = with_one_name(calls, agent, servers, logged)
     return Actions(turns, tuple(named), tuple(logs), agent in SURE or bool(logged))
 
 
-def _parts(files: AgentFiles, name: str, seen: set[str]) -> Iterator[tuple[bool, Trajectory]]:
-    """Yield a trajectory file with its continuations and subagents; True for those of the agent itself."""
-    if name in seen or name not in files.trajectories:
-        return
-    seen.add(name)
-    try:
-        whole = read(files.folder / name, Trajectory, files.trajectories[name])
-    except InputError as error:
-        warnings.warn(f"{error}; its tool calls and turns are not counted", stacklevel=2)
-        return
-    yield True, whole
-    if whole.continued_trajectory_ref:
-        yield from _parts(files, whole.continued_trajectory_ref, seen)
-    pending = [whole]
-    for part in pending:
-        pending += part.subagent_trajectories or []
+def _is_log(name: str, agent: str) -> bool:
+    """Decide whether Harbor, or the agent, logs to a file: `agent/cline.txt` is that of cline-cli."""
+    stem = re.sub(r"[^a-z0-9]", "", name.rpartition("/")[2].partition(".")[0].lower())
+    return len(stem) >= SHORTEST_NAME and re.sub(r"[^a-z0-9]", "", agent.lower()).startswith(stem)
+
+
+def _parts(path: Path, files: Mapping[str, bytes], folder: str) -> Iterator[tuple[bool, Trajectory]]:
+    """Yield a trajectory with its continuations and subagents; True for those of the agent itself."""
+    pending: list[tuple[bool, Trajectory | str | None]] = [(True, "trajectory.json")]
+    seen = set()
+    for own, named in pending:
+        part = named
+        if isinstance(part, str):
+            name = f"{folder}{part}"
+            if name in seen or name not in files:
+                continue
+            seen.add(name)
+            part = read_or_warn(path / name, Trajectory, files[name])
+        if part is None:
+            continue
+        yield own, part
         results = [r for step in part.steps for r in (step.observation and step.observation.results) or []]
-        for named in (ref.get("trajectory_path") for r in results for ref in r.subagent_trajectory_ref or []):
-            if isinstance(named, str):
-                yield from ((False, of_file) for _, of_file in _parts(files, named, seen))
-    yield from ((False, part) for part in pending[1:])
+        refs = [ref.get("trajectory_path") for r in results for ref in r.subagent_trajectory_ref or []]
+        pending += [(own, part.continued_trajectory_ref)]
+        pending += [(False, inner) for inner in (*(part.subagent_trajectories or []), *refs)]
 
 
 def _calls_of(step: TrajectoryStep, agent: str) -> list[Call]:

@@ -1,15 +1,16 @@
-"""Harbor's jobs and trials: which folders are trials, and what their result.json, config.json and lock.json say."""
+"""Harbor's jobs and trials: what their result.json, config.json and lock.json say."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import AliasPath, BeforeValidator, ConfigDict, Field, FiniteFloat
 
+from locobench.harbor.contents import CONFIG, RESULT
 from locobench.harbor.files import HarborFile, Named, Time, read
 from locobench.shared.errors import InputError
 from locobench.shared.validation import LARGEST_COUNT, Whole
@@ -128,7 +129,7 @@ class StepResult(HarborFile):
 
 
 class Trial(HarborFile):
-    """<trial>/result.json, or config.json for a trial that left no result."""
+    """<trial>/result.json."""
 
     id: str | None = None
     trial_name: str
@@ -138,8 +139,7 @@ class Trial(HarborFile):
     )
     """The task's folder on the machine that ran the trial, or in its git repository."""
     package: str | None = Field(default=None, validation_alias=AliasPath("task_id", "name"))
-    organization: str | None = Field(default=None, validation_alias=AliasPath("task_id", "org"))
-    """These two name a task from Harbor's registry."""
+    """The name of a task from Harbor's registry, without its organization."""
     task_checksum: str | None = None
     config: TrialConfig = TrialConfig()
     agent_info: AgentInfo | None = None
@@ -164,11 +164,6 @@ class Trial(HarborFile):
         return self.trial_name.rpartition("__")[0] or self.trial_name
 
     @property
-    def task_source(self) -> str:
-        """The task's folder or full name, by which two tasks of one name can be told apart."""
-        return str(self.task_path) if self.task_path else f"{self.organization or ''}/{self.package or self.task_name}"
-
-    @property
     def run_id(self) -> str:
         """An id that every copy of the trial's folder shares: Harbor's own, or the trial's name and start time."""
         return self.id or f"{self.trial_name} {self.started_at.isoformat() if self.started_at else ''}".strip()
@@ -177,6 +172,12 @@ class Trial(HarborFile):
     def agent(self) -> str:
         """The agent's name in Harbor; empty for one that is given as a Python class and reports none."""
         return (self.agent_info and self.agent_info.name) or self.config.agent.name or ""
+
+    @property
+    def model(self) -> str:
+        """The model that the agent reported, else the one that the job set; empty for none."""
+        reported = self.agent_info.model_info if self.agent_info else None
+        return (reported and reported.name) or self.config.agent.model_name or ""
 
     @property
     def is_utility_agent(self) -> bool:
@@ -217,110 +218,31 @@ class Lock(HarborFile):
     """The task's."""
 
 
-class _Named(HarborFile):
-    """<trial>/config.json, or the head of its result.json; a job's have no trial_name."""
+class _Settings(HarborFile):
+    """<trial>/config.json, which Harbor writes before it runs the trial; a job's has no trial_name."""
 
-    trial_name: str | None = None
+    trial_name: str
     task_path: str | None = Field(default=None, validation_alias=AliasPath("task", "path"))
     package: str | None = Field(default=None, validation_alias=AliasPath("task", "name"))
     agent: AgentConfig = AgentConfig()
 
 
-@dataclass(frozen=True)
-class TrialFolder:
-    """A folder that Harbor wrote as a trial."""
+def read_trial(path: Path, files: Mapping[str, bytes]) -> tuple[Trial | None, str]:
+    """Read what the files of a folder say of its trial, and what is wrong with its result.json; None if it is no trial.
 
-    path: Path
-    result: Trial
-    """What its result.json says; of a trial without a valid one, what its config.json says."""
-    problem: str = ""
-    """Why there is no valid result.json; empty if there is one."""
-
-    @property
-    def job(self) -> Path:
-        """The job's folder."""
-        return self.path.parent
-
-
-def trials(path: Path, levels: int = 2) -> Iterator[TrialFolder]:
-    """Yield the trials in a job folder, in a folder of job folders, or the one that `path` itself is.
-
-    A trial is a folder whose config.json or result.json has a trial_name. Nothing inside it is a trial: agents leave
-    files of any name. A trial whose result.json is missing, cut or invalid is yielded with its problem.
-
-    Args:
-        path: the folder.
-        levels: how many folders a trial may lie below it.
+    A trial is a folder whose result.json or config.json has a trial_name.
     """
-    inner = _folders(path) if levels else []
-    if found := _trial(path):
-        yield found
-    else:
-        for folder in inner:
-            yield from trials(folder, levels - 1)
-
-
-def _folders(path: Path) -> list[Path]:
-    # Harbor keeps downloaded trials in hidden folders.
-    return sorted(entry for entry in path.iterdir() if entry.is_dir() and not entry.name.startswith("."))
-
-
-def _trial(folder: Path) -> TrialFolder | None:
-    """Read a folder as a trial; None if it is not one."""
-    file, named = folder / "result.json", _named(folder / "config.json")
-    problem = f"{file}: missing, so the trial was killed or still runs"
+    problem = f"{path / RESULT}: missing, so the trial was killed or still runs"
+    if RESULT in files:
+        try:
+            return read(path / RESULT, Trial, files[RESULT]), ""
+        except InputError as error:
+            problem = str(error)
     try:
-        if file.is_file():
-            named = named if named.trial_name else read(file, _Named)
-            return TrialFolder(folder, read(file, Trial)) if named.trial_name else None
-    except InputError as error:
-        problem = str(error)
-    if not named.trial_name and not ((folder / "agent").is_dir() or (folder / "verifier").is_dir()):
-        return None
-    task_id = {"path": named.task_path, "name": named.package and named.package.rpartition("/")[2]}
-    config = {"agent": named.agent}
-    return TrialFolder(
-        folder,
-        Trial.model_validate({"trial_name": named.trial_name or folder.name, "task_id": task_id, "config": config}),
-        problem,
-    )
-
-
-def _named(file: Path) -> _Named:
-    try:
-        return read(file, _Named)
+        known = read(path / CONFIG, _Settings, files.get(CONFIG, b""))
     except InputError:
-        return _Named()
-
-
-class RewardError(InputError):
-    """The verifier's reward cannot be used: it is under another key, or out of range."""
-
-
-@dataclass(frozen=True)
-class RewardScale:
-    """Which of a verifier's rewards counts, and the range that becomes 0 to 1."""
-
-    key: str = "reward"
-    low: float = 0.0
-    high: float = 1.0
-
-    def of(self, trial: TrialFolder) -> float | None:
-        """Return a trial's reward, 0 to 1, or None if the verifier gave none; RewardError if it is out of range."""
-        reward = trial.result.rewards.get(self.key)
-        if reward is None:
-            return None
-        if not self.low <= reward <= self.high:
-            raise RewardError(
-                f"{trial.path / 'result.json'}: verifier_result.rewards.{self.key} is {reward:g}, not between "
-                f"{self.low:g} and {self.high:g}"
-            )
-        return self.scaled(reward)
-
-    def scaled(self, reward: float) -> float:
-        """Return the share, 0 to 1, of the range that a reward in it reaches."""
-        return (reward - self.low) / (self.high - self.low)
-
-
-BY_NAME = RewardScale()
-"""The reward that Harbor's own examples give: `reward`, from 0 to 1."""
+        return None, ""
+    warnings.warn(f"{problem}; the trial is lost", stacklevel=2)
+    task_id = {"path": known.task_path, "name": known.package and known.package.rpartition("/")[2]}
+    told = {"trial_name": known.trial_name, "task_id": task_id, "config": {"agent": known.agent}}
+    return Trial.model_validate(told), problem

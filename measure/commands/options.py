@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 import click
 
-from locobench.harbor.trial import BY_NAME, RewardError, RewardScale
 from locobench.shared.errors import InputError
 from measure.compare.decision import MARGIN
 from measure.records import EvalResult
+from measure.results.rewards import BY_NAME, RewardError, RewardScale
 from measure.results.sources import load_source
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from locobench.harbor.trial import RewardScale
 from locobench.shared.errors import InputError
 from locobench.shared.files import check_output, write_whole
 from locobench.shared.installation import HARNESS
@@ -22,6 +21,7 @@ from measure.report.console import say
 from measure.report.html import render
 from measure.report.reporter import Reporter
 from measure.results.names import same_names
+from measure.results.rewards import RewardScale
 from measure.results.sources import choose, is_table, load_source
 from measure.results.table import load_table
 from measure.summary.metrics import MetricChoice

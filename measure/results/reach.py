@@ -6,10 +6,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from pathlib import Path
 
-from locobench.harbor.code import files_of_code, files_of_key
 from locobench.harbor.record import TrialRecord
 from measure.records import Reach, ToolCall
 
@@ -89,19 +86,10 @@ def reach_in(trial: TrialRecord) -> Reach | None:
 
     None if the key names no file, the task is not there as it ran, or no text of a call is recorded.
     """
-    folder, actions = trial.result.task_path, trial.actions
-    if folder is None or trial.task is None or not (actions.turns or actions.calls):
+    if trial.task is None or not (trial.actions.turns or trial.actions.calls):
         return None
-    wanted, code = _files_of(folder)
     calls = (
         ToolCall(name=c.name, input={"": c.arguments}, output=None if c.error else c.output, error=c.error)
-        for c in actions.calls
+        for c in trial.actions.calls
     )
-    return reach_of(list(calls), wanted, code) if wanted else None
-
-
-@lru_cache(maxsize=8)  # trials of a task follow each other
-def _files_of(task: Path) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the files of a task's key and, if there are any, all files of its code base."""
-    wanted = files_of_key(task)
-    return wanted, files_of_code(task) if wanted else frozenset()
+    return reach_of(list(calls), trial.task.key, trial.task.code)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from locobench.harbor.trial import BY_NAME, RewardScale
 from locobench.shared.errors import InputError
 from measure.records import EvalResult
 from measure.results.files import load_results
 from measure.results.harbor import load_jobs
 from measure.results.journal import read_journal
+from measure.results.rewards import BY_NAME, RewardScale
 from measure.results.table import load_table
 
 

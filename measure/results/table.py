@@ -12,12 +12,12 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from locobench.harbor.trial import BY_NAME, RewardError, RewardScale
 from locobench.shared.errors import InputError
 from locobench.shared.files import read_text
 from locobench.shared.validation import Whole, first_problem
 from measure.records import PASS_SCORE, ErrorKind, EvalResult, ExecutionTrace, GradeResult, Outcome, TokenUsage
 from measure.results.files import with_run_indices
+from measure.results.rewards import BY_NAME, RewardScale
 
 ALIASES = {
     "task": ("task", "task_id", "instance_id", "task_name"),
@@ -155,9 +155,7 @@ def _reward(where: str, text: str, scale: RewardScale) -> float | None:
     if math.isnan(reward):
         told = f"is {text!r}" if text else "is empty"
         raise InputError(f"{where} {told}; write a number, pass or fail, or lost for a run that says nothing")
-    if not scale.low <= reward <= scale.high:
-        raise RewardError(f"{where} is {reward:g}, not between {scale.low:g} and {scale.high:g}")
-    return scale.scaled(reward)
+    return scale.scaled(reward, where)
 
 
 def _result(row: Row, reward: float | None, source: str, written: datetime) -> EvalResult:

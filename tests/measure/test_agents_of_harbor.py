@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from locobench.harbor.record import read_records
-from locobench.harbor.trial import trials
+from locobench.harbor.record import read_trials
 from measure.compare.comparison import compare
 from measure.records import EvalResult
 from measure.results.harbor import load_jobs
@@ -72,7 +71,7 @@ def test_of_an_agent_that_does_not_name_servers_it_is_not_said_that_it_called_no
 @pytest.mark.parametrize("agent", AGENTS)
 def test_what_a_tool_returned_is_read_whichever_agent_called_it(tmp_path: Path, agent: str) -> None:
     recorded(tmp_path, agent)
-    (record,) = read_records(list(trials(tmp_path / "with")))
+    (record,) = read_trials(tmp_path / "with")
     assert all(call.output for call in record.actions.calls[:2])
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from locobench.harbor.trial import RewardScale
 from locobench.shared.errors import InputError
 from measure.compare.comparison import compare
+from measure.results.rewards import RewardScale
 from measure.results.sources import load_source
 from measure.results.table import load_table
 from tests.support.suite import harness
