@@ -109,7 +109,7 @@ fuzz: $(VENV)/installed-dev  ## search MINUTES (30) for data that breaks extract
 	$(BIN)/python -m tools.fuzz --minutes $(MINUTES)
 
 trust: $(VENV)/installed-dev  ## KILLS (40) at random moments, attacks, floods, full disks, MINUTES (30) of odd input; rewrites docs/TRUST.md
-	$(BIN)/python -m tools.bench.trust --kills $(KILLS) --minutes $(MINUTES) $(if $(GITLEAKS),--gitleaks $(GITLEAKS))
+	$(BIN)/python -m tools.bench.trust --kills $(KILLS) --minutes $(MINUTES)
 
 clean:  ## remove what the targets above made
 	rm -rf $(VENV) $(DEMO) $(DEMO_OWN) .cache build dist *.egg-info

@@ -1,7 +1,8 @@
 """Removes secrets from text, JSON and results. It finds them by value, by shape, and under their names in JSON.
 
-What is assigned to a secret name in a text is not looked for: in transcripts, and in the repositories that agents read,
-that found placeholders and damaged code.
+An agent prints its environment by accident; one that wants to hide a secret can encode it in ways that nothing finds.
+So values are looked for as programs usually print them, and what is assigned to a secret name in a text is not guessed:
+in transcripts, and in the repositories that agents read, that found placeholders and damaged code.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import html
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import pairwise
 from typing import Any
 from urllib.parse import quote, quote_plus, unquote
 
@@ -43,23 +43,6 @@ ARGUMENT = re.compile(r"--?(?P<name>[A-Za-z][A-Za-z0-9_-]*)\Z")
 
 SHORTEST_SECRET = 8
 """Characters; shorter values of variables may be words that occur anywhere."""
-SHORTEST_PIECE = 6
-"""Characters of a known value that are looked for where a text was cut."""
-
-SHORTEST_CUT = 200
-"""Characters; no program cuts its output to fewer."""
-
-WHITE = r"\s|\\[nrt]"
-DUMPED = r"(?:(?<=\n)|(?<=\\n)|\A)[0-9a-f]{6,8}:?(?=[ \t])|[ \t]{2}[|>]?[^\n\\]{1,17}(?=\n|\\n|\Z)"
-"""What surrounds the bytes in a line of od, xxd and hexdump: their offset, and the same bytes as text."""
-HEXADECIMAL = rf"{WHITE}|[%,:]|\\x|0x"
-DUMP = rf"{DUMPED}|{WHITE}"
-"""What may stand between the letters of a known value, or the digits of its bytes."""
-REST_OF_LINE = r"[\s\S]*?(?=\n|\\n|\Z)"
-"""What goes with bytes in a dump: the same bytes as text."""
-
-CUT = re.compile(r"(?<![\s.…])[\s.…]*\[[^\[\]\n]{0,40}(?:truncated|left out|omitted)[^\[\]\n]{0,40}\][\s.…]*")
-"""The mark that a program leaves where it cut its output."""
 
 KEPT_KEYS = frozenset(
     ("id", "uuid", "session_id", "model", "type", "subtype", "tool_use_id", "parent_tool_use_id", "request_id",
@@ -80,8 +63,6 @@ class Redactor:
         secrets = {v for v in found if len(v) >= SHORTEST_SECRET and not HARMLESS.match(v)}
         # longest first, since one secret may contain another
         self._secrets = sorted({form for secret in secrets for form in _forms(secret)}, key=len, reverse=True)
-        self._squeezed = sorted({"".join(form.split()) for form in self._secrets}, key=len, reverse=True)
-        self._bytes = sorted({_raw(secret).hex() for secret in secrets}, key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
         """Return the text without secrets."""
@@ -90,26 +71,7 @@ class Redactor:
     def _without_known(self, text: str) -> str:
         for secret in self._secrets:
             text = text.replace(secret, REDACTED)
-        if self._secrets:
-            text = _replace_forms(text, self._squeezed, WHITE)
-            text = _replace_forms(text, self._bytes, HEXADECIMAL, flags=re.IGNORECASE)
-            text = _replace_forms(text, self._bytes, DUMP, flags=re.IGNORECASE, after=REST_OF_LINE)
-            if len(text) >= SHORTEST_CUT:
-                text = self._without_pieces(text)
         return text
-
-    def _without_pieces(self, text: str) -> str:
-        """Remove the beginning and the end of a known value where the text was cut in it."""
-        edges = [(0, 0), *(mark.span() for mark in CUT.finditer(text)), (len(text), len(text))]
-        parts = []
-        for (_, start), (end, after) in pairwise(edges):
-            part = text[start:end]
-            if kept := max((_overlap(part, form) for form in self._secrets), default=0):
-                part = part[:-kept] + REDACTED
-            if kept := max((_overlap(form, part) for form in self._secrets), default=0):
-                part = REDACTED + part[kept:]
-            parts += [part, text[end:after]]
-        return "".join(parts)
 
     def json(self, value: Any, key: str = "") -> Any:
         """Return a transcript's JSON value without secrets; ids, models and numbers are kept."""
@@ -124,34 +86,6 @@ class Redactor:
         return self(value)
 
 
-def _overlap(first: str, second: str) -> int:
-    """Return with how many characters the first text ends as the second begins; 0 for fewer than SHORTEST_PIECE."""
-    longest = min(len(first), len(second))
-    if second[:SHORTEST_PIECE] not in first[-longest:]:
-        return 0
-    lengths = range(longest, SHORTEST_PIECE - 1, -1)
-    return next((length for length in lengths if first.endswith(second[:length])), 0)
-
-
-def _replace_forms(text: str, forms: Iterable[str], between: str, *, flags: int = 0, after: str = "") -> str:
-    """Replace forms of secrets wherever they stand in a text, interrupted by what `between` matches.
-
-    What `after` matches behind them goes as well.
-    """
-    plain = re.sub(rf"(?:{between})+", "", text, flags=flags)
-    plain = plain.lower() if flags else plain
-    for form in forms:
-        if form in plain:
-            # The gaps never give back what they took, so that no text makes this slow.
-            interrupted = rf"(?:{between})*+".join(map(re.escape, form))
-            text = re.sub(interrupted + after, REDACTED, text, flags=flags)
-    return text
-
-
-def _raw(secret: str) -> bytes:
-    return secret.encode("utf-8", "surrogateescape")
-
-
 def _of_environment(variables: Mapping[str, str]) -> Iterator[str]:
     """Yield the values of variables with secret names, the parts of those values, and passwords in addresses."""
     for name, value in variables.items():
@@ -164,14 +98,11 @@ def _of_environment(variables: Mapping[str, str]) -> Iterator[str]:
 
 
 def _forms(secret: str) -> set[str]:
-    """Return how a secret looks in text, addresses, JSON, HTML and hexadecimal, and in base64 at any offset."""
-    raw = _raw(secret)
+    """Return how a secret looks in text, addresses, JSON and HTML, and in base64 at any offset."""
+    raw = secret.encode("utf-8", "surrogateescape")
     escaped = {json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], repr(secret)[1:-1]}
     escaped |= {json.dumps(text)[1:-1] for text in escaped}  # a tool's JSON inside the transcript's JSON
-    quoted = {quote(raw, safe=""), quote(raw), quote(raw, safe="!*'()"), quote_plus(raw)}
-    quoted |= {re.sub("%..", lambda match: match[0].lower(), form) for form in quoted}
-    found = {secret, *escaped, html.escape(secret), raw.hex(), raw.hex().upper(), *quoted}
-    found |= {quote(quote(raw, safe=""), safe="")}
+    found = {secret, *escaped, html.escape(secret), quote(raw, safe=""), quote(raw), quote_plus(raw)}
     for before in range(3):
         # a letter holds six bits: drop those that also hold bits of neighbouring bytes
         first, last = -(-8 * before // 6), 8 * (before + len(raw)) // 6

@@ -54,7 +54,6 @@ SHAPED = {
     "groq": shape("gsk_", ALNUM, 40),
     "xai": shape("xai-", ALNUM, 40),
     "sendgrid": st.tuples(chars(ALNUM, 22), chars(ALNUM, 43)).map(lambda p: f"SG.{p[0]}.{p[1]}"),
-    "twilio": shape("SK", HEX, 32),
     "digitalocean": shape("dop_v1_", HEX, 64),
     "linear": shape("lin_api_", ALNUM, 40),
     "notion": shape("ntn_", ALNUM, 40),
@@ -63,7 +62,6 @@ SHAPED = {
     "vault": shape("hvs.", ALNUM, 30),
     "docker": shape("dckr_pat_", ALNUM, 27),
     "shopify": shape("shpat_", HEX, 32),
-    "telegram": chars(ALNUM, 33).map(lambda text: f"1234567890:AA{text}"),
     "json web token": st.tuples(chars(ALNUM, 20), chars(ALNUM, 40), chars(ALNUM, 40)).map(
         lambda p: f"eyJ{p[0]}.{p[1]}.{p[2]}"
     ),

@@ -1,8 +1,7 @@
 """Try faults on the real commands and write what held: `python -m tools.bench.trust` (`make trust`).
 
-Kills at random moments, agents that attack, print and write without end, odd input, full disks, and the secrets of
-another project's tests. Each part rewrites its rows of the table in docs/TRUST.md when it is done. Exit code 1 when
-something did not hold.
+Kills at random moments, agents that attack, print and write without end, odd input, and full disks. Each part rewrites
+its rows of the table in docs/TRUST.md when it is done. Exit code 1 when something did not hold.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from pathlib import Path
 
 from locobench.shared.files import write_whole
 from tests.support.suite import REPOSITORY
-from tools.bench.trust import containers, floods, full_disk, generation, gitleaks, kills
+from tools.bench.trust import containers, floods, full_disk, generation, kills
 from tools.bench.trust.faults import Fault, added_up, adopt_orphans, table
 from tools.bench.trust.scenes import installed_claude
 from tools.fuzz import odd_inputs
 
 PAGE = REPOSITORY / "docs" / "TRUST.md"
 BEGIN, END = "<!-- faults: begin -->", "<!-- faults: end -->"
-PARTS = ("kills", "generation", "disks", "floods", "odd", "containers", "secrets")
+PARTS = ("kills", "generation", "disks", "floods", "odd", "containers")
 ONE_ROW = {
     "generation": "extraction and generation ended in the same ways",
     "disks": "commands onto a disk that gets full",
@@ -43,7 +42,6 @@ def main() -> int:
     parser.add_argument("--flood-seconds", type=float, default=8, help="how long an agent prints (default: 8)")
     parser.add_argument("--workers", type=int, default=floods.WORKERS, help="agents at a time (default: 8)")
     parser.add_argument("--disks", type=int, default=6, help="full disks for each command (default: 6)")
-    parser.add_argument("--gitleaks", type=Path, help="folder of gitleaks 8.16.0 (apt-get source gitleaks)")
     parser.add_argument("--seed", type=int, help="to repeat a run (default: a new one)")
     parser.add_argument("--dry-run", action="store_true", help="leave docs/TRUST.md as it is")
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="parts to try (default: all)")
@@ -62,7 +60,6 @@ def main() -> int:
             "floods": lambda: floods.tried(place / "floods", seconds=options.flood_seconds, workers=options.workers),
             "odd": lambda: odd_inputs.tried(options.minutes, random.Random(seed), place / "odd"),
             "containers": containers.tried,
-            "secrets": lambda: gitleaks.tried(options.gitleaks, random.Random(seed)),
         }
         for name in options.only:
             started = time.monotonic()
