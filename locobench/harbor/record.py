@@ -135,7 +135,7 @@ def _task_folder(path: Path | None) -> TaskFolder | None:
 
 def _offered(trial: Trial, task: TaskFolder | None) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
     """Return the servers and skills that the agent was given. Without the task, it may have had more servers."""
-    agent = trial.config.agent
+    agent = trial.agent_config
     if trial.is_utility_agent:
         return (), ()
     given = [server.name for server in agent.mcp_servers or []]

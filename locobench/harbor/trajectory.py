@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import AliasPath, Field
+
 from locobench.harbor.agent_log import AgentLog, Call, read_log
 from locobench.harbor.files import HarborFile, read_or_warn
 from locobench.harbor.tool_names import SURE, with_one_name
@@ -51,19 +53,13 @@ class ToolResult(HarborFile):
     extra: Any = None
 
 
-class Observation(HarborFile):
-    """The results of a step's tool calls."""
-
-    results: list[ToolResult] | None = None
-
-
 class TrajectoryStep(HarborFile):
     """One message of the user or the agent, with the agent's tool calls."""
 
     source: str = ""
     model_name: str | None = None
     tool_calls: list[ToolRequest] | None = None
-    observation: Observation | None = None
+    results: list[ToolResult] | None = Field(default=None, validation_alias=AliasPath("observation", "results"))
     is_copied_context: bool | None = None
     """Whether the step was copied from an earlier trajectory."""
     extra: Any = None
@@ -105,7 +101,7 @@ def actions_of(path: Path, files: Mapping[str, bytes], trial: Trial, servers: Se
     """
     agent, steps = trial.agent, [f"steps/{step.step_name}/agent/" for step in trial.step_results if step.step_name]
     folders = [step for step in steps if any(name.startswith(step) for name in files)] or ["agent/"]
-    if trial.config.agent.resume_trajectory:  # each step's session holds those before it
+    if trial.agent_config.resume_trajectory:  # each step's session holds those before it
         folders = folders[-1:]
     turns, calls, logs = 0, list[Call](), list[AgentLog]()
     for folder in folders:
@@ -140,7 +136,7 @@ def _parts(path: Path, files: Mapping[str, bytes], folder: str) -> Iterator[tupl
         if part is None:
             continue
         yield own, part
-        results = [r for step in part.steps for r in (step.observation and step.observation.results) or []]
+        results = [r for step in part.steps for r in step.results or []]
         refs = [ref.get("trajectory_path") for r in results for ref in r.subagent_trajectory_ref or []]
         pending += [(own, part.continued_trajectory_ref)]
         pending += [(False, inner) for inner in (*(part.subagent_trajectories or []), *refs)]
@@ -149,7 +145,7 @@ def _parts(path: Path, files: Mapping[str, bytes], folder: str) -> Iterator[tupl
 def _calls_of(step: TrajectoryStep, agent: str) -> list[Call]:
     if step.is_copied_context:
         return []
-    results = {r.source_call_id: r for r in (step.observation and step.observation.results) or []}
+    results = {r.source_call_id: r for r in step.results or []}
     alone = len(step.tool_calls or []) == 1
     calls = []
     for request in step.tool_calls or []:

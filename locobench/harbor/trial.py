@@ -51,36 +51,6 @@ class AgentConfig(HarborFile):
     """Whether each step goes on with the session of the one before, so that its trajectory holds both."""
 
 
-class EnvironmentConfig(HarborFile):
-    """Container limits that the job sets in place of the task's."""
-
-    override_cpus: float | None = None
-    override_memory_mb: Whole | None = None
-
-
-class TrialConfig(HarborFile):
-    """How the trial was set up."""
-
-    agent: AgentConfig = AgentConfig()
-    environment: EnvironmentConfig = EnvironmentConfig()
-    timeout_multiplier: float | None = None
-    agent_timeout_multiplier: float | None = None
-
-
-class ModelInfo(HarborFile):
-    """The model that the agent reported."""
-
-    name: str | None = None
-
-
-class AgentInfo(HarborFile):
-    """What the agent reported about itself."""
-
-    name: str | None = None
-    version: str | None = None
-    model_info: ModelInfo | None = None
-
-
 class AgentResult(HarborFile):
     """What the agent spent; input tokens include cached tokens."""
 
@@ -141,8 +111,21 @@ class Trial(HarborFile):
     package: str | None = Field(default=None, validation_alias=AliasPath("task_id", "name"))
     """The name of a task from Harbor's registry, without its organization."""
     task_checksum: str | None = None
-    config: TrialConfig = TrialConfig()
-    agent_info: AgentInfo | None = None
+    agent_config: AgentConfig = Field(default=AgentConfig(), validation_alias=AliasPath("config", "agent"))
+    reported_agent: str | None = Field(default=None, validation_alias=AliasPath("agent_info", "name"))
+    agent_version: str | None = Field(default=None, validation_alias=AliasPath("agent_info", "version"))
+    reported_model: str | None = Field(default=None, validation_alias=AliasPath("agent_info", "model_info", "name"))
+    timeout_multiplier: float | None = Field(default=None, validation_alias=AliasPath("config", "timeout_multiplier"))
+    agent_timeout_multiplier: float | None = Field(
+        default=None, validation_alias=AliasPath("config", "agent_timeout_multiplier")
+    )
+    override_cpus: float | None = Field(
+        default=None, validation_alias=AliasPath("config", "environment", "override_cpus")
+    )
+    override_memory_mb: Whole | None = Field(
+        default=None, validation_alias=AliasPath("config", "environment", "override_memory_mb")
+    )
+    """Container limits that the job sets in place of the task's."""
     agent_result: AgentResult | None = None
     step_results: Annotated[tuple[StepResult, ...], Listed] = ()
     rewards: Rewards = Field(default={}, validation_alias=AliasPath("verifier_result", "rewards"))
@@ -171,18 +154,17 @@ class Trial(HarborFile):
     @property
     def agent(self) -> str:
         """The agent's name in Harbor; empty for one that is given as a Python class and reports none."""
-        return (self.agent_info and self.agent_info.name) or self.config.agent.name or ""
+        return self.reported_agent or self.agent_config.name or ""
 
     @property
     def model(self) -> str:
         """The model that the agent reported, else the one that the job set; empty for none."""
-        reported = self.agent_info.model_info if self.agent_info else None
-        return (reported and reported.name) or self.config.agent.model_name or ""
+        return self.reported_model or self.agent_config.model_name or ""
 
     @property
     def is_utility_agent(self) -> bool:
         """Whether the agent is one of Harbor's own without a model; Harbor gives these no MCP servers."""
-        return self.config.agent.name in ("oracle", "nop")
+        return self.agent_config.name in ("oracle", "nop")
 
     @property
     def exceptions(self) -> list[ExceptionInfo]:

@@ -198,7 +198,7 @@ def _never_ran(trial: TrialRecord, reward: float | None) -> bool:
     spent, actions = trial.result.spent, trial.actions
     silent = spent.n_input_tokens is None and all(log.is_silent for log in actions.logs)
     nothing = (spent.is_nothing or silent) and not any(log.cost_usd for log in actions.logs)
-    return nothing and not actions.turns and not (trial.result.config.agent.import_path and reward)
+    return nothing and not actions.turns and not (trial.result.agent_config.import_path and reward)
 
 
 def _without_reward(trial: TrialRecord) -> str:

@@ -12,8 +12,8 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from locobench.harbor.record import TrialRecord, read_trials
-from locobench.harbor.task import EnvironmentSection, MetadataSection
-from locobench.harbor.trial import AgentInfo, AgentResult
+from locobench.harbor.task import MetadataSection, TaskToml
+from locobench.harbor.trial import AgentResult
 from locobench.reading import fold
 from locobench.shared.errors import InputError
 from measure.records import (
@@ -120,7 +120,7 @@ def _result(trial: TrialRecord, scale: RewardScale) -> EvalResult:
 
 def _trace(trial: TrialRecord, ending: Ending) -> ExecutionTrace:
     """Return what the agent did. Errors are short and without secrets, since reports quote them."""
-    actions, spent, agent = trial.actions, trial.spent, trial.result.agent_info or AgentInfo()
+    actions, spent, result = trial.actions, trial.spent, trial.result
     return ExecutionTrace(
         result=trial.answer or "",
         is_error=ending.outcome is not Outcome.COMPLETED,
@@ -137,14 +137,14 @@ def _trace(trial: TrialRecord, ending: Ending) -> ExecutionTrace:
         reach=reach_in(trial),
         names_servers=actions.names_servers,
         has_transcript=bool(actions.turns),
-        duration_seconds=trial.result.agent_seconds,
+        duration_seconds=result.agent_seconds,
         num_turns=actions.turns or None,
         outcome=ending.outcome,
         error=redact_text(ending.error)[:ERROR_CHARS],
         error_kind=ending.kind,
         doubt=redact_text(ending.doubt)[:ERROR_CHARS],
         cost_usd=spent.cost_usd,
-        claude_code_version=agent.version or "" if agent.name == "claude-code" else "",
+        claude_code_version=(result.agent_version if result.reported_agent == "claude-code" else None) or "",
         # Harbor records neither the servers' status nor their tools.
         offered=Offered(
             servers=None if trial.servers is None else dict.fromkeys(trial.servers, ""),
@@ -173,27 +173,25 @@ def _usage(spent: AgentResult) -> TokenUsage | None:
 
 
 def _conditions(trial: TrialRecord, metrics: Metrics | None) -> Conditions:
-    task = trial.task
-    agent, config = trial.result.agent_info or AgentInfo(), trial.result.config
-    environment = task.toml.environment if task else EnvironmentSection()
-    timeout = config.agent.override_timeout_sec or (task.toml.agent.timeout_sec if task else None)
-    if timeout is not None and config.agent.max_timeout_sec is not None:
-        timeout = min(timeout, config.agent.max_timeout_sec)
+    result, config, toml = trial.result, trial.result.agent_config, trial.task.toml if trial.task else TaskToml()
+    timeout = config.override_timeout_sec or toml.agent.timeout_sec
+    if timeout is not None and config.max_timeout_sec is not None:
+        timeout = min(timeout, config.max_timeout_sec)
     if timeout is not None:
-        timeout *= config.agent_timeout_multiplier or config.timeout_multiplier or 1.0
-    settings = config.agent.model_dump(mode="json", exclude_defaults=True, exclude=UNLIKE_SETTINGS)
+        timeout *= result.agent_timeout_multiplier or result.timeout_multiplier or 1.0
+    settings = config.model_dump(mode="json", exclude_defaults=True, exclude=UNLIKE_SETTINGS)
     return Conditions(
-        agent=agent.name or config.agent.name,
-        agent_version=agent.version,
+        agent=result.agent or None,
+        agent_version=result.agent_version,
         agent_settings=_hash(settings),
-        base_image=task.base_image if task else None,
-        closed_book=task.toml.metadata.closed_book if task else None,
-        verifier_mode=trial.result.verifier_environment_mode or (task.toml.verifier.environment_mode if task else None),
+        base_image=trial.task.base_image if trial.task else None,
+        closed_book=toml.metadata.closed_book,
+        verifier_mode=result.verifier_environment_mode or toml.verifier.environment_mode,
         scoring=metrics.scoring if metrics else None,
         scoring_version=metrics.scoring_version if metrics else None,
         agent_timeout_seconds=timeout,
-        cpus=config.environment.override_cpus or environment.cpus,
-        memory_mb=config.environment.override_memory_mb or environment.memory_mb,
+        cpus=result.override_cpus or toml.environment.cpus,
+        memory_mb=result.override_memory_mb or toml.environment.memory_mb,
     )
 
 
@@ -239,7 +237,7 @@ def _metrics(trial: TrialRecord) -> Metrics | None:
 
 def _agent_hash(trial: TrialRecord) -> str:
     """Hash the agent's configuration without its model, which a result names separately."""
-    return _hash(trial.result.config.agent.model_dump(mode="json", exclude_unset=True, exclude=NOT_A_CONFIG))
+    return _hash(trial.result.agent_config.model_dump(mode="json", exclude_unset=True, exclude=NOT_A_CONFIG))
 
 
 def _hash(settings: Mapping[str, object]) -> str:
