@@ -66,15 +66,6 @@ OWN_LIMIT = re.compile(
 NOT_REACHED = ("failed", "needs-auth")
 """What Claude Code calls an MCP server that it has no tools of."""
 
-PHRASES = {
-    ErrorKind.AUTH: "not logged in|log ?in|api.?key|authenticat|unauthorized|forbidden|permission",
-    ErrorKind.CREDIT: "credit|billing|quota|insufficient|payment|budget",
-    ErrorKind.RATE_LIMIT: "rate.?limit|too many requests|usage limit",
-    ErrorKind.OVERLOADED: "overload|capacity|unavailable",
-    ErrorKind.MODEL_NOT_FOUND: "model.{0,40}(?:not found|does not exist|not available)",
-}
-"""What the text of an error without a status is about."""
-
 REPORT = re.compile(
     r"^(?:=+ .*\b(?:passed|failed|errors?|skipped)\b.*=+|Ran \d+ tests?\b.*|FAIL(?:ED)?\b.*|OK\b.*|--- (?:PASS|FAIL).*"
     r"|(?:ok|PASS)\s.*|not ok \d.*|test result: .*|Tests?:.*\d.*|\d+ (?:passed|failed|passing|failing|examples?)\b.*"
@@ -129,7 +120,7 @@ def _reasons(trial: TrialRecord, reward: float | None, *, explained: bool) -> It
         yield from (_of_log(log.error) for log in logs if log.error and not log.error.guessed)
         if _never_ran(trial, reward):
             said = next((f": {log.error.text}" for log in logs if log.error), "")
-            yield Ending(Outcome.INFRA_ERROR, _kind(said), f"the agent never ran: no token and no turn{said}")
+            yield Ending(Outcome.INFRA_ERROR, ErrorKind.API_ERROR, f"the agent never ran: no token and no turn{said}")
         yield from _of_servers(trial)
     if not exceptions and trial.container_gone:
         error = "the agent's container was gone before the agent was graded"
@@ -182,12 +173,8 @@ def _of_log(error: LogError) -> Ending:
     if outcome is Outcome.COMPLETED:
         outcome, kind = Outcome.INFRA_ERROR, ErrorKind.API_ERROR
     if kind is ErrorKind.API_ERROR:
-        kind = ASSISTANT_ERRORS.get(error.reason) or KIND_OF_STATUS.get(error.status or 0) or _kind(error.text)
+        kind = ASSISTANT_ERRORS.get(error.reason) or KIND_OF_STATUS.get(error.status or 0) or kind
     return Ending(outcome, kind, f"the agent's log ends with an error: {_short(error.text)}")
-
-
-def _kind(text: str) -> ErrorKind:
-    return next((kind for kind, words in PHRASES.items() if re.search(words, text, re.I)), ErrorKind.API_ERROR)
 
 
 def _never_ran(trial: TrialRecord, reward: float | None) -> bool:

@@ -140,11 +140,11 @@ LOGS = [
     ("codex", {"type": "error", "message": "stream disconnected before completion"}, ErrorKind.API_ERROR),
     ("opencode", {"type": "error", "error": {"name": "APIError", "data": {"message": "x", "statusCode": 429}}},
      ErrorKind.RATE_LIMIT),
-    ("goose", {"type": "error", "error": "Authentication error: invalid key"}, ErrorKind.AUTH),
-    ("cursor-cli", {"type": "result", "subtype": "error", "is_error": True, "result": "no quota"}, ErrorKind.CREDIT),
-    ("gemini-cli", {"type": "result", "status": "error", "error": {"message": "code 503: overloaded"}},
-     ErrorKind.OVERLOADED),
-    ("copilot-cli", {"type": "session.error", "data": {"message": "too many requests"}}, ErrorKind.RATE_LIMIT),
+    ("goose", {"type": "error", "error": "Authentication error: invalid key"}, ErrorKind.API_ERROR),
+    ("cursor-cli", {"type": "result", "subtype": "error", "is_error": True, "result": "no quota"}, ErrorKind.API_ERROR),
+    ("gemini-cli", {"type": "result", "status": "error", "error": {"message": "code 429: too many"}},
+     ErrorKind.RATE_LIMIT),
+    ("copilot-cli", {"type": "session.error", "data": {"message": "too many requests"}}, ErrorKind.API_ERROR),
 ]  # fmt: skip
 
 
