@@ -29,7 +29,6 @@ ALIASES = {
     "turns": ("turns", "num_turns"),
 }
 """Names of the columns in tables of other harnesses, the preferred one first; in any case."""
-DECIMALS = ("reward", "cost_usd", "seconds")
 
 PASSED = {"true", "pass", "passed", "yes", "resolved", "success", "1", "1.0"}
 FAILED = {"false", "fail", "failed", "no", "unresolved", "failure", "0", "0.0"}
@@ -78,10 +77,10 @@ def load_table(path: Path, scale: RewardScale = BY_NAME) -> dict[str, list[EvalR
     written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     where = f"{path}: row 1"
     try:
-        for number, cells, comma in _rows(path):
+        for number, cells in _rows(path):
             where = f"{path}: row {number}"
             seen[tuple(cells.values())] += 1
-            row, column = _row(cells, path.stem, scale, comma)
+            row, column = _row(cells, path.stem, scale)
             first = runs.setdefault((row.arm, row.config, row.model, row.task, row.run), number)
             if row.run and first != number:
                 raise InputError(
@@ -104,29 +103,24 @@ def load_table(path: Path, scale: RewardScale = BY_NAME) -> dict[str, list[EvalR
     return {arm: with_run_indices(results) for arm, results in arms.items()}
 
 
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, str], bool]]:
-    """Yield the number and cells of each row that is not empty, and whether its numbers have a decimal comma."""
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the number and cells of each row that is not empty."""
     lines = read_text(path).splitlines()
-    first = 1 if lines and lines[0].lower().startswith("sep=") else 0  # written by spreadsheets
-    head = lines[first] if len(lines) > first else ""
-    delimiter = max(",;\t", key=head.count)
-    reader = csv.reader(lines[first:], delimiter=delimiter)
+    reader = csv.reader(lines, delimiter=max(",;\t", key=(lines or [""])[0].count))
     header = [name.strip() for name in next(reader, [])]
-    while header and not header[-1]:  # empty columns at the right, also written by spreadsheets
-        header.pop()
     if len(set(header) - {""}) < len(header):
-        raise InputError(f"{path}: row {first + 1} has a column twice, or one without a name")
+        raise InputError(f"{path}: row 1 has a column twice, or one without a name")
     for values in reader:
-        number = reader.line_num + first
-        if not any(value.strip() for value in values):
-            continue
-        if len(values) < len(header) or any(value.strip() for value in values[len(header) :]):
+        if len(values) != len(header) and any(values):
             count = len(header)
-            raise InputError(f"{path}: row {number} has more or fewer cells than the header, which has {count}")
-        yield number, dict(zip(header, values, strict=False)), delimiter == ";"
+            raise InputError(
+                f"{path}: row {reader.line_num} has more or fewer cells than the header, which has {count}"
+            )
+        if any(value.strip() for value in values):
+            yield reader.line_num, dict(zip(header, values, strict=True))
 
 
-def _row(cells: dict[str, str], arm: str, scale: RewardScale, comma: bool) -> tuple[Row, str]:
+def _row(cells: dict[str, str], arm: str, scale: RewardScale) -> tuple[Row, str]:
     """Read a row by the names of its columns, and name the reward's: the scale's key if there is such a column."""
     columns = {name.lower(): name for name in cells}
     aliases = ALIASES | {"reward": (scale.key.lower(), *ALIASES["reward"])}
@@ -135,8 +129,7 @@ def _row(cells: dict[str, str], arm: str, scale: RewardScale, comma: bool) -> tu
         found = next((name for name in aliases.get(field, (field,)) if name in columns), None)
         if found and field != "groups":
             name = columns.pop(found)
-            text = cells.pop(name)
-            fields[field] = text.replace(",", ".") if comma and field in DECIMALS else text
+            fields[field] = cells.pop(name)
             reward = name if field == "reward" else reward
     return Row.model_validate({**fields, "groups": cells}), reward
 
