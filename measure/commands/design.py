@@ -42,8 +42,6 @@ NOT_RETRIED = sorted(
     if outcome.measured or kind in (ErrorKind.AUTH, ErrorKind.MODEL_NOT_FOUND, ErrorKind.CREDIT, ErrorKind.GRADING)
 )
 """The agent's own failures, which Harbor before 0.26 would repeat and delete, and what a repetition cannot mend."""
-EFFECT = 0.1
-"""Difference, 0 to 1, whose chance to be found `plan` prints."""
 NEEDED = (TASK_FILE, "instruction.md", "environment", "tests/test.sh")
 """What a folder must have for Harbor to run it."""
 
@@ -298,17 +296,15 @@ def _attempts(tasks: int, usd: float | None, budget: float) -> int:
 
 
 def _power_text(earlier: Sequence[EvalResult], tasks: int, attempts: int, arms: int, margin: float) -> str:
-    """Say which difference the jobs will find, how likely EFFECT, and how likely they show none."""
+    """Say which differences the jobs will find, and how likely they show that there is none."""
     if not earlier:
         return "not known without earlier runs (--from)"
     noise = observed_noise(earlier) if any(run.measured for run in earlier) else None
-    if noise is None:
-        return "not known (the earlier results hold no two measured runs of a task)"
-    sd, alpha = noise.sd(EFFECT, attempts), _alpha(arms)
-    least = estimates.minimal_detectable_effect(sd / math.sqrt(tasks), tasks, alpha / 2)
-    found = "" if least is None or least > 1 else f", 80 % to find one of {100 * least:.1f} points"
-    chance, good = estimates.paired_power(EFFECT, sd, tasks, alpha / 2), _as_good(noise, margin, tasks, attempts, alpha)
+    if noise is None or not noise.sd(0.0, attempts):
+        return "not known (the earlier results hold no two measured runs of a task that differ)"
+    alpha = _alpha(arms)
+    good = 100 * _as_good(noise, margin, tasks, attempts, alpha)
     return (
-        f"{100 * chance:.0f} % to find a difference of {100 * EFFECT:g} points ({metric_name(noise.metric)}){found}, "
-        f"{100 * good:.0f} % to show that none exceeds {100 * margin:g} points, if so"
+        f"{noise.found_text(tasks, attempts, alpha / 2)} of the {metric_name(noise.metric)}; "
+        f"{good:.0f} % to show that no difference exceeds {100 * margin:g} points, if so"
     )

@@ -14,7 +14,7 @@ from measure.commands.options import PATH, load, reward_options
 from measure.report.console import plain, print_table, report_console, say
 from measure.report.tables import new_table
 from measure.summary.headroom import Level, PilotHeadroom, pilot_headroom
-from measure.summary.wording import UNKNOWN, cost_text, count_text, counted, metric_name, rise_and_fall
+from measure.summary.wording import UNKNOWN, cost_text, count_text, counted, metric_name
 
 
 @click.command()
@@ -50,7 +50,8 @@ def headroom(
         f"The largest possible rise on such tasks is {100 * (1 - whole.mean):.1f} points, the largest fall "
         f"{100 * whole.mean:.1f}."
     )
-    console.print(_power_text(found, count, attempts))
+    basis = " (with one run per task, all differences between tasks count as noise)" if found.noise_is_bound else ""
+    console.print(f"{found.noise.found_text(count, attempts)}{basis}.")
     if whole.cost:
         price = 2 * count * attempts * whole.cost
         console.print(f"{counted(count, 'task')} x {attempts} x 2 arms cost about ${price:.2f} at the pilot's price.")
@@ -72,14 +73,6 @@ def _cells(level: Level) -> tuple[str, ...]:
     )
 
 
-def _power_text(found: PilotHeadroom, tasks: int, attempts: int) -> str:
-    """Say which rise and fall the design finds, and how its noise is known."""
-    sides = rise_and_fall(*(found.finds(sign, tasks, attempts) for sign in (1, -1)))
-    basis = " (with one run per task, all differences between tasks count as noise)" if found.noise_is_bound else ""
-    design = f"{counted(tasks, 'task')} with {counted(attempts, 'run')} in each arm"
-    return f"At 80 % power, {design} detect {sides}{basis}."
-
-
 def _advice(found: PilotHeadroom, tasks: int, attempts: int, job: Path) -> str:
     """Say in one sentence whether to go on, to take other tasks, or to ask about cost only."""
     whole = found.whole
@@ -89,7 +82,7 @@ def _advice(found: PilotHeadroom, tasks: int, attempts: int, job: Path) -> str:
     )
     if whole.floor == whole.tasks:
         return "Take other tasks: the agent earned nothing on any, so nothing shows that they can be solved."
-    if found.finds(1, tasks, attempts) is not None:
+    if found.noise.finds(1, tasks, attempts) is not None:
         return f"Go on: there is room for a rise that this design detects; {first}."
     if whole.typical >= 1:
         return (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, pstdev
@@ -10,7 +9,6 @@ from statistics import fmean, median, pstdev
 from locobench.shared.errors import InputError
 from locobench.shared.grouping import grouped
 from measure.records import EvalResult
-from measure.statistics.estimates import effect_found
 from measure.summary.metrics import Metric, by_arm, by_task, mean_of_known, metric_value, resolve_metric
 from measure.summary.noise import Noise, observed_noise
 
@@ -55,14 +53,6 @@ class PilotHeadroom:
     noise: Noise
     noise_is_bound: bool
     """Whether no task was run twice, so that all differences between tasks count as noise."""
-
-    def finds(self, sign: int, tasks: int, attempts: int) -> float | None:
-        """Return the rise (sign 1) or fall (-1) that is found in 80 % of experiments; None if that exceeds the room.
-
-        `tasks` is the size of the full set, `attempts` the number of runs of each task in each arm.
-        """
-        room = self.whole.mean if sign < 0 else 1 - self.whole.mean
-        return effect_found(lambda change: self.noise.sd(sign * change, attempts) / math.sqrt(tasks), tasks, room)
 
 
 def pilot_headroom(results: Sequence[EvalResult]) -> PilotHeadroom:

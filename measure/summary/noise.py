@@ -9,7 +9,9 @@ from statistics import fmean, pvariance, variance
 
 from locobench.shared.errors import InputError
 from measure.records import EvalResult
+from measure.statistics.estimates import ALPHA, effect_found
 from measure.summary.metrics import Metric, by_arm, by_task, metric_value, resolve_metric
+from measure.summary.wording import counted, rise_and_fall
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,19 @@ class Noise:
         if self.run_sd is not None:
             of_runs = [self.run_sd**2] * 2
         return math.sqrt(self.effect_sd**2 + sum(of_runs) / runs)
+
+    def finds(self, sign: int, tasks: int, runs: int, alpha: float = ALPHA / 2) -> float | None:
+        """Return the rise (sign 1) or fall (-1) that is found in 80 % of experiments; None if that exceeds the room.
+
+        `runs` is the number of runs of each task in each arm.
+        """
+        room = self.mean if sign < 0 else 1 - self.mean
+        return effect_found(lambda change: self.sd(sign * change, runs) / math.sqrt(tasks), tasks, room, alpha)
+
+    def found_text(self, tasks: int, runs: int, alpha: float = ALPHA / 2) -> str:
+        """Say which rise and fall such an experiment finds."""
+        sides = rise_and_fall(*(self.finds(sign, tasks, runs, alpha) for sign in (1, -1)))
+        return f"At 80 % power, {counted(tasks, 'task')} with {counted(runs, 'run')} in each arm detect {sides}"
 
 
 def observed_noise(results: Sequence[EvalResult]) -> Noise | None:

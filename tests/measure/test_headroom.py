@@ -73,13 +73,13 @@ def test_the_full_set_is_priced_by_the_pilot(tmp_path: Path) -> None:
 
 def test_more_runs_of_a_task_find_less() -> None:
     found = pilot_headroom([run(f"t{n}", score=0.2 + 0.1 * (n % 5)) for n in range(30)])
-    one, four = (found.finds(1, 30, attempts) for attempts in (1, 4))
+    one, four = (found.noise.finds(1, 30, attempts) for attempts in (1, 4))
     assert one is not None
     assert four == pytest.approx(one / 2)
 
 
 def test_all_runs_alike_do_not_mean_that_runs_do_not_vary() -> None:
-    fall = pilot_headroom([run(f"t{n}", score=1.0) for n in range(30)]).finds(-1, 30, 3)
+    fall = pilot_headroom([run(f"t{n}", score=1.0) for n in range(30)]).noise.finds(-1, 30, 3)
     assert fall is not None
     assert fall > 0.02
 

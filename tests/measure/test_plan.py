@@ -46,15 +46,17 @@ def line(shown: subprocess.CompletedProcess[str], name: str) -> str:
     return next(text for text in shown.stdout.splitlines() if text.startswith(f"{name}:"))
 
 
-def earlier(root: Path, *, cost: float | None = 0.1, served_cost: float | None = 0.3, model: str = "m") -> None:
-    """Two runs of two tasks without a server and with one."""
+def earlier(
+    root: Path, *, cost: float | None = 0.1, served_cost: float | None = 0.3, model: str = "m", effect: float = 0.0
+) -> None:
+    """Two runs of two tasks without a server and with one, which has an effect on one of them."""
     results = [
         run(
             task,
             config,
             index=index,
             model=model,
-            score=score + 0.2 * index,
+            score=score + 0.2 * index + (effect if servers and task == "a" else 0.0),
             cost=price,
             trace={"offered": {"servers": servers}},
         )
@@ -180,22 +182,28 @@ def test_a_budget_that_does_not_pay_is_refused_and_nothing_written(tmp_path: Pat
 
 def test_more_attempts_find_smaller_differences(tmp_path: Path) -> None:
     make_tasks(tmp_path, count=20)
-    earlier(tmp_path)
+    earlier(tmp_path, effect=0.2)
 
     def detectable(attempts: int) -> float:
         budget = f"{attempts * 20 * (0.1 + 0.3) + 0.1:.2f}"
         shown = plan(tmp_path, "--from", "earlier.json", "-o", str(attempts), budget=budget)
-        return float(line(shown, "power").split("one of ")[1].split()[0])
+        return float(line(shown, "power").split("a fall of ")[1].split()[0])
 
     # The noise falls with the root of the attempts.
     assert detectable(2) == pytest.approx(2 * detectable(8), abs=0.15)
+
+
+def test_power_is_not_known_where_no_two_runs_differ(tmp_path: Path) -> None:
+    make_tasks(tmp_path, count=20)
+    earlier(tmp_path)
+    assert "not known (the earlier results hold no two" in line(plan(tmp_path, "--from", "earlier.json"), "power")
 
 
 def test_power_needs_two_runs_of_a_task(tmp_path: Path) -> None:
     make_tasks(tmp_path)
     (tmp_path / "earlier.json").write_text(results_json([run("a", model="m"), run("b", model="m")]))
     shown = plan(tmp_path, "--from", "earlier.json")
-    assert "not known (the earlier results hold no two measured runs of a task)" in line(shown, "power")
+    assert "not known (the earlier results hold no two measured runs of a task that differ)" in line(shown, "power")
 
 
 def test_each_server_is_a_job_of_its_own(tmp_path: Path) -> None:
