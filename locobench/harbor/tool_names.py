@@ -8,10 +8,8 @@ from dataclasses import replace
 
 from locobench.harbor.agent_log import Call
 
-FORMS = ("mcp__{}__", "mcp_{}_", "{}__", "{}.", "{}/", "{}:")
-"""How agents put a server's name in front of its tool's; no built-in tool begins so."""
-OWN_FORMS = {"copilot-cli": "{}-", **dict.fromkeys(("mimo", "opencode", "opencode-v2", "pi", "vibe"), "{}_")}
-"""Forms of some agents, with which a built-in tool may begin, too."""
+OWN_SEPARATORS = {"copilot-cli": "-", **dict.fromkeys(("mimo", "opencode", "opencode-v2", "pi", "vibe"), "_")}
+"""What some agents put between a server's name and its tool's; a built-in tool may have it in its name, too."""
 
 SURE = {"claude-code", "codex", "copilot-cli", "cursor-cli", "gemini-cli", "goose", "opencode", "qwen-coder"}
 """Agents whose files were read by which it is known that they always name the server."""
@@ -22,6 +20,8 @@ BUILT_IN = {"search_replace", "web_search", "web_fetch", "code_search", "file_se
 SERVER_KEYS = ("server", "server_name", "serverName", "providerIdentifier", "mcp_server")
 TOOL_KEYS = ("toolName", "tool_name", "tool", "name")
 """Arguments that name a server and its tool, for agents that call all of them through one tool of their own."""
+CALLS_ANY = {"mcp", "mcpToolCall", "use_mcp_tool", "invoke_tool"}
+"""Names of such tools."""
 
 SKILL_TOOLS = {"skill", "activate_skill", "load_skill", "use_skill", "invoke_skill"}
 SKILL_FILE = re.compile(r"skills/([^/\s\"']+)/")
@@ -48,26 +48,19 @@ def with_one_name(calls: Iterable[Call], agent: str, servers: Sequence[str], log
 
 def _server_and_tool(call: Call, agent: str, servers: Sequence[str]) -> tuple[str, str]:
     arguments = call.arguments if isinstance(call.arguments, Mapping) else {}
-    told = [_folded(str(arguments[key])) for key in SERVER_KEYS if arguments.get(key)]
-    for server in servers if told else ():
-        if _folded(server) in told:
-            return server, next((str(arguments[k]) for k in TOOL_KEYS if arguments.get(k)), call.name)
-    name = call.name
-    if name in ("mcp", "mcpToolCall", "use_mcp_tool", "invoke_tool"):
-        name = next((str(arguments[k]) for k in TOOL_KEYS if arguments.get(k)), name)
+    told = [str(arguments[key]) for key in SERVER_KEYS if arguments.get(key)]
+    tool = next((str(arguments[key]) for key in TOOL_KEYS if arguments.get(key)), call.name)
+    name = tool if call.name in CALLS_ANY else call.name
     for server in sorted(servers, key=len, reverse=True):
-        for form in (*FORMS, OWN_FORMS.get(agent, FORMS[0])):
-            before, after = form.split("{}")
-            end = len(before) + len(server)
-            called = name.startswith(before) and _folded(name[len(before) : end]) == _folded(server)
-            if called and name[end:].startswith(after) and name[end:] != after and name not in BUILT_IN:
-                return server, name[end + len(after) :]
+        # Agents replace characters that the model's service does not take.
+        own = re.sub(r"[^a-z0-9]", "[^a-z0-9]", server.lower())
+        if any(re.fullmatch(own, one, re.IGNORECASE) for one in told):
+            return server, tool
+        separators = rf"__|[./:{OWN_SEPARATORS.get(agent, '')}]"
+        found = re.fullmatch(rf"(?:mcp__{own}__|mcp_{own}_|{own}(?:{separators}))(.+)", name, re.IGNORECASE)
+        if found and name not in BUILT_IN:
+            return server, found[1]
     return "", ""
-
-
-def _folded(name: str) -> str:
-    """Return a name as agents write it, which replace characters that the model's service does not take."""
-    return re.sub(r"[^a-z0-9]", "_", name.lower())
 
 
 def _skill(call: Call) -> str:
