@@ -36,42 +36,26 @@ class Journal(Generic[Entry]):
         self.entries: list[Entry] = []
         """The entries that the journal held when it was opened."""
         self._descriptor = -1
+        self._opened = contextlib.ExitStack()
 
     def __enter__(self) -> Journal[Entry]:
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._descriptor = self._open()
-            self.entries = read_entries(self.path, self.kind)
-            # A kill may have left half a line.
-            os.ftruncate(self._descriptor, self.path.read_bytes().rfind(b"\n") + 1)
-        except BaseException as error:
-            self._close()
-            if isinstance(error, OSError):
+        with contextlib.ExitStack() as opened:
+            try:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                self._descriptor = opened.enter_context(self.path.open("ab", buffering=0)).fileno()
+                if not try_lock(self._descriptor):
+                    raise InputError(f"{self.path}: another command is writing this journal")
+                self.entries = read_entries(self.path, self.kind)
+                # A kill may have left half a line.
+                os.ftruncate(self._descriptor, self.path.read_bytes().rfind(b"\n") + 1)
+            except OSError as error:
                 raise self._unwritable(error) from error
-            raise
+            self._opened = opened.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
-        with contextlib.suppress(OSError):  # gives back what `reserve` took
+        with self._opened, contextlib.suppress(OSError):  # gives back what `reserve` took
             os.ftruncate(self._descriptor, os.fstat(self._descriptor).st_size)
-        self._close()
-
-    def _open(self) -> int:
-        """Open and lock the file, which another process may replace meanwhile."""
-        while True:
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
-            locked = try_lock(descriptor)
-            with contextlib.suppress(FileNotFoundError):
-                if locked and os.path.samestat(os.fstat(descriptor), self.path.stat()):
-                    return descriptor
-            os.close(descriptor)
-            if not locked:
-                raise InputError(f"{self.path}: another command is writing this journal")
-
-    def _close(self) -> None:
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
 
     def reserve(self, entries: int = 1) -> None:
         """Make sure that the disk has room for so many runs, before they are paid for; InputError if it has not.
