@@ -7,8 +7,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
+from locobench.harbor.agent_log import Call
 from locobench.harbor.record import TrialRecord
-from measure.records import Reach, ToolCall
+from measure.records import Reach
 
 MENTION = re.compile(r"[\w@+.~-]+(?:[/\\][\w@+.~-]+)*")
 """A path, or the name of a file, in the text of a tool call."""
@@ -51,7 +52,7 @@ class Files:
         return found
 
 
-def reach_of(calls: Sequence[ToolCall], key: Iterable[str], files: Iterable[str]) -> Reach | None:
+def reach_of(calls: Sequence[Call], key: Iterable[str], files: Iterable[str]) -> Reach | None:
     """Work out how an agent reached the files of a task's key; None if a call has no recorded text, or the key no file.
 
     A file is seen once its path is in what a tool returned, or in the arguments of a call that did not fail. `calls`
@@ -65,9 +66,9 @@ def reach_of(calls: Sequence[ToolCall], key: Iterable[str], files: Iterable[str]
     found_at: list[int] = []
     size = 0
     for number, call in enumerate(calls, 1):
-        returned = call.output or call.error or ""
+        returned = call.error or call.output or ""
         size += len(returned.encode())
-        asked = "" if call.error else json.dumps(call.input, ensure_ascii=False)
+        asked = "" if call.error else json.dumps(call.arguments, ensure_ascii=False)
         if ANSWER in asked:  # to write a path down is not to see the file
             asked = ""
         seen |= known.mentioned_in(f"{asked}\n{returned}")
@@ -88,8 +89,4 @@ def reach_in(trial: TrialRecord) -> Reach | None:
     """
     if trial.task is None or not (trial.actions.turns or trial.actions.calls):
         return None
-    calls = (
-        ToolCall(name=c.name, input={"": c.arguments}, output=None if c.error else c.output, error=c.error)
-        for c in trial.actions.calls
-    )
-    return reach_of(list(calls), trial.task.key, trial.task.code)
+    return reach_of(trial.actions.calls, trial.task.key, trial.task.code)

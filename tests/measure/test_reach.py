@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from locobench.harbor.agent_log import Call
 from measure.compare.comparison import compare, compare_arms
-from measure.records import EvalResult, ToolCall
+from measure.records import EvalResult
 from measure.report.exports import comparison_markdown
 from measure.report.html import render
 from measure.report.timeline import timelines
@@ -23,8 +24,8 @@ FILES = ["src/core/parser.py", "src/core/lexer.py", "src/cli/main.py", "lib/main
 KEY = ["src/core/parser.py", "src/cli/main.py"]
 
 
-def call(output: str | None = "", error: str | None = None, **given: Any) -> ToolCall:
-    return ToolCall(name="Bash", input=given, output=output, error=error)
+def call(output: str | None = "", error: str | None = None, **given: Any) -> Call:
+    return Call("Bash", arguments=given, output=output, error=error)
 
 
 def test_calls_are_counted_until_the_first_file_of_the_key_is_seen() -> None:
@@ -41,7 +42,7 @@ def test_calls_are_counted_until_the_first_file_of_the_key_is_seen() -> None:
         call(json.dumps({"result": "\tsrc\\core\\parser.py\r\n\tsrc\\cli\\main.py"})),
     ],
 )
-def test_files_in_json_are_told_apart(seen: ToolCall) -> None:
+def test_files_in_json_are_told_apart(seen: Call) -> None:
     assert reach_of([seen], KEY, FILES).recall == 1.0  # type: ignore[union-attr]
 
 
