@@ -86,7 +86,7 @@ def _validate_files(tasks: Sequence[Task], grader: CompositeGrader, *, static: b
     for task in tasks:
         problems = _check_sources(task)
         try:
-            why = "without a solution_path" if task.solution_path is None else "since it runs no Python program"
+            why = "with no solution_path" if task.solution_path is None else "as it runs no unittest or pytest"
             problems += [f"exit code 0 is the only proof of {command!r}, {why}" for command in grader.prepare(task)]
         except InputError:  # running its checks will show it
             if static:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
-import math
 import re
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.graders.commands import NOT_FOUND, Commands, SetupError, format_output, list_some, with_last_lines
-from harness.graders.grading_folder import PythonReport
+from harness.graders.commands import Commands, SetupError, format_output, list_some, with_last_lines
 from harness.models import CodeAssertion, CodeCheckType, GradeResult
 from harness.sandbox import trees
 from harness.sandbox.processes import Command, Limits, StopCause
@@ -53,7 +51,7 @@ class CodeGrader(Commands):
             return True
         limit = assertion.timeout_seconds or TIMEOUTS[assertion.check]
         reference = self.reference(assertion.command or DEFAULT_TEST_COMMAND, limit)
-        return self.has_solution and reference.programs > 0
+        return self.has_solution and reference.runs > 0
 
     def grade(self, assertion: CodeAssertion, env_path: Path, changed: Sequence[str] = ()) -> GradeResult:
         """Grade one assertion on the project at `env_path`; a check that the work makes impossible fails.
@@ -121,7 +119,7 @@ class CodeGrader(Commands):
         self, check: CodeCheckType, env_path: Path, command: str, timeout_seconds: int | None
     ) -> GradeResult:
         limit = timeout_seconds or TIMEOUTS[check]
-        expected = self.reference(command, limit) if self.has_solution else PythonReport(left=math.inf)
+        expected = self.reference(command, limit)
         try:
             finished, report = self.run_on_copy(command, env_path, limit)
         except SetupError as error:
@@ -133,8 +131,6 @@ class CodeGrader(Commands):
             if error.errno in OUR_ERRORS:
                 raise
             return _verdict(check, False, f"{command}: cannot be run ({error})")
-        if finished.returncode == NOT_FOUND:
-            self.reference(command, limit)
         output = format_output(finished)
         missing = sorted(expected.passed - report.passed)
         passed, details = False, f"exit code {finished.returncode}"
@@ -147,8 +143,8 @@ class CodeGrader(Commands):
         elif missing:
             names = list_some([name for _, name in missing])
             details = f"{len(missing)} of the {len(expected.passed)} hidden tests failed or did not run: {names}"
-        elif report.left > expected.left:
-            details = "the code under test ended it early"
+        elif report.runs < expected.runs:
+            details = "its tests ended early"
         else:
             passed = True
         return _verdict(check, passed, f"{command}: {details}", output)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,7 +11,7 @@ from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 
-from harness.graders.grading_folder import GradingFolder, PythonReport, grading_folder
+from harness.graders.grading_folder import GradingFolder, TestReport, grading_folder
 from harness.graders.hand_in import HandIn, list_files
 from harness.sandbox import scratch, trees
 from harness.sandbox.place import Sandbox
@@ -28,8 +29,8 @@ SHOWN = 5
 SHELL = ("bash", "-o", "pipefail", "-c")
 """The same shell everywhere; with pipefail, a failing command left of a pipe fails the check."""
 
-NOT_FOUND = 127
-"""Exit code of a command whose program is not found."""
+NOT_FOUND = re.compile(rb"([^\s:]+): command not found$", re.MULTILINE)
+"""What bash and our shims print about a program that is not installed; the exit code is 127 then."""
 
 
 class GraderError(Exception):
@@ -70,7 +71,7 @@ class Commands:
         self._sources, self._setup = tuple(sources), tuple(setup)
         self._sandbox = sandbox or Sandbox()
         self.has_solution = self._solution is not None
-        self._reference: dict[str, PythonReport | GraderError] = {}
+        self._reference: dict[str, TestReport | GraderError] = {}
         self._reference_lock = threading.Lock()
         self._shared: dict[Path, Callable[[], GradingFolder]] = {}
 
@@ -98,13 +99,11 @@ class Commands:
                 stack.callback(self._shared.pop, env_path)
             yield
 
-    def run_on_copy(
-        self, command: str, work: Path, limit: int, *, trusted: bool = False
-    ) -> tuple[ProcessResult, PythonReport]:
+    def run_on_copy(self, command: str, work: Path, limit: int) -> tuple[ProcessResult, TestReport]:
         """Run a bash command on a copy of this work, for at most `limit` seconds.
 
-        Return how it ended and what its Python programs reported. SetupError if the task's setup fails, GraderError if
-        on the task's own (`trusted`) work a program is not installed, ValueError if the work corrupted the report.
+        Return how it ended and what its tests reported. SetupError if the task's setup fails, ValueError if the work
+        corrupted the report.
         """
         with ExitStack() as stack:
             shared = self._shared.get(work)
@@ -112,10 +111,7 @@ class Commands:
             folder.forget()
             if self._setup and self.hand_in is not None:  # earlier commands may have changed them
                 self.hand_in.lay_hidden(folder.project)
-            finished = self._run(command, folder, limit)
-            if trusted and finished.returncode == NOT_FOUND and (missing := folder.missing):
-                raise GraderError(f"{command}: {missing} is not installed where checks run; install it there")
-            return finished, folder.report
+            return self._run(command, folder, limit), folder.report
 
     @contextmanager
     def _copy(self, work: Path) -> Iterator[GradingFolder]:
@@ -143,10 +139,11 @@ class Commands:
             )
         )
 
-    def reference(self, command: str, limit: int) -> PythonReport:
+    def reference(self, command: str, limit: int) -> TestReport:
         """Run the command once on the task's own work: the fixture, plus the solution if there is one.
 
-        Return its report on the hidden tests. If no program reported anything, exit code 0 is the only evidence.
+        Return its report, with the hidden tests that pass with the solution. If no runs were reported, exit code 0 is
+        the only evidence.
         GraderError if a program is not installed, or the solution does not pass; the check could then tell nothing
         about an agent. InputError if the sandbox has no bash.
         """
@@ -162,20 +159,22 @@ class Commands:
             raise found
         return found
 
-    def _on_reference(self, command: str, limit: int) -> PythonReport:
+    def _on_reference(self, command: str, limit: int) -> TestReport:
         with self._reference_work() as work:
             try:
-                finished, report = self.run_on_copy(command, work, limit, trusted=True)
+                finished, report = self.run_on_copy(command, work, limit)
             except SetupError as error:
                 raise GraderError(f"the reference solution of the task does not pass {error}") from None
             left_out = self.describe_left_out(sorted(list_files(self._solution)), work)
+        if finished.returncode == 127 and (missing := NOT_FOUND.findall(finished.stderr)):
+            raise GraderError(f"{command}: {missing[-1].decode()} is not installed where checks run; install it there")
         if self._solution is not None and finished.returncode != 0:
             code, graded = finished.returncode, f"\nnot graded: {left_out}" if left_out else ""
             why = f"still ran after {limit} s" if code is None else f"exit code {code}"
             text = f"{command}: the reference solution of the task does not pass either ({why}){graded}"
             raise GraderError(with_last_lines(text, finished))
-        hidden = self._hidden or Path("/nowhere")
-        return replace(report, passed=frozenset(test for test in report.passed if (hidden / test[0]).is_file()))
+        hidden = list_files(self._hidden) if self._solution is not None else ()
+        return replace(report, passed=frozenset(test for test in report.passed if test[0] in hidden))
 
     def refuse_setup_that_never_works(self) -> None:
         """Raise GraderError if `setup` fails on the task's own work too: that is no fault of the agent."""

@@ -1,4 +1,4 @@
-"""The temporary folder that a check runs in: the project, our witness in place of Python, and its report."""
+"""The temporary folder that a check runs in: the project, our witness of its tests, and its report."""
 
 from __future__ import annotations
 
@@ -16,26 +16,23 @@ from harness.sandbox import scratch, trees
 from locobench.shared.files import read_below
 
 NAMES = ("python", "python3", "pytest", "py.test")
-"""Commands that the witness replaces."""
+"""Commands that may run tests."""
 
 SHIM = """\
 #!/bin/sh
 found=":$PATH:" bin={bin}
 case "$found" in *:"$bin":*) found="${{found%%:"$bin":*}}:${{found#*:"$bin":}}" ;; esac
 found="${{found#:}}"
-PATH="${{found%:}}"
-GIVEN_PYTHONPATH="${{PYTHONPATH-}}"
-export PATH GIVEN_PYTHONPATH
-unset PYTHONPATH
-command -v {python} > /dev/null || {{ echo "{name}: {python} not found" >&2; echo {python} >> {missing}; exit 127; }}
-exec {python} -s "$bin/witness.py" {name} "$@"
+program=$(PATH="${{found%:}}"; command -v {name}) || {{ echo "{name}: command not found" >&2; exit 127; }}
+case "{name} $1 $2" in
+  python*" -m unittest" | python*" -m pytest") exec "$program" -s "$bin/witness.py" "$@" ;;
+  python*) exec "$program" "$@" ;;
+esac
+python=$(sed -n '1s/^#! *//p' "$program")
+case "$python" in *python*) ;; *) python=python3 ;; esac
+exec $python -s "$bin/witness.py" pytest "$@"
 """
-
-SCRIPT = """\
-command_not_found_handle() {{ echo "bash: $1: command not found" >&2; echo "$1" >> {missing}; return 127; }}
-PATH={bin}:"$PATH"
-{command}
-"""
+"""Runs the command of that name; tests under the witness, with the interpreter that the script of pytest names."""
 
 STEADY_VARIABLES = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "TZ": "UTC", "CI": "1", "LC_ALL": "C.UTF-8"}
 """Variables that, left unset, could make a project pass on one machine and fail on another."""
@@ -44,21 +41,22 @@ WRITABLE = ("project", "home", "tmp", "reports")
 READ_ONLY = ("bin", "pytest.ini")
 
 MOST_REPORT_BYTES = 8_000_000
-"""Limit of a report by the witness or a shell; enough for a hundred thousand tests."""
+"""Limit of a report by the witness; enough for a hundred thousand tests."""
 
 
 @dataclass(frozen=True)
-class PythonReport:
-    """What the witness reports about the Python programs that a command ran."""
+class TestReport:
+    """What the witness reports about the runs of unittest and pytest that a command made."""
+
+    __test__ = False  # for pytest
 
     passed: frozenset[tuple[str, str]] = frozenset()
     """File, relative to the project, and name of each test that passed.
 
     Without pytest's parameters: those may come from the project.
     """
-    left: float = 0
-    """How many programs were ended with exit code 0 by project code other than the program itself."""
-    programs: int = 0
+    runs: int = 0
+    """How many runs came to their end."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +78,8 @@ class GradingFolder:
         return [self.root / name for name in WRITABLE], [self.root / name for name in READ_ONLY]
 
     def script(self, command: str) -> str:
-        """Return the bash script of a command, with our interpreters first on its PATH."""
-        return SCRIPT.format(**_places(self.root), command=command)
+        """Return the bash script of a command, with our programs first on its PATH."""
+        return f'PATH={shlex.quote(str(self.root / "bin"))}:"$PATH"\n{command}'
 
     def forget(self) -> None:
         """Delete the reports of earlier commands."""
@@ -89,28 +87,18 @@ class GradingFolder:
         (self.root / "reports").mkdir()
 
     @property
-    def report(self) -> PythonReport:
-        """What the command's Python programs reported; ValueError or OSError if the graded code corrupted it."""
+    def report(self) -> TestReport:
+        """The report of the command's tests; ValueError or OSError if the graded code corrupted it."""
         try:
             content = read_below(self.root, "reports/report.jsonl", MOST_REPORT_BYTES)
         except FileNotFoundError:
-            return PythonReport()
-        lines = [json.loads(line) for line in content.splitlines()]
+            return TestReport()
+        runs = [json.loads(line) for line in content.splitlines()]
         try:
-            tests = [map(str, test) for line in lines for test in line["tests"]]
-            passed = frozenset((file, name.partition("[")[0]) for file, name, outcome in tests if outcome == "passed")
-            return PythonReport(passed, sum(bool(line["left"]) for line in lines), len(lines))
-        except (TypeError, KeyError) as error:
+            passed = frozenset((str(file), str(name).partition("[")[0]) for run in runs for file, name in run)
+        except TypeError as error:
             raise ValueError(f"not a report of the witness ({error})") from error
-
-    @property
-    def missing(self) -> str:
-        """The programs that a trusted command called but that are not installed; empty if all are."""
-        try:
-            names = read_below(self.root, "reports/missing", MOST_REPORT_BYTES)
-        except FileNotFoundError:
-            return ""
-        return ", ".join(names.decode(errors="replace").split())
+        return TestReport(passed, len(runs))
 
 
 @contextmanager
@@ -123,24 +111,16 @@ def grading_folder(work: Path, hand_in: HandIn | None) -> Iterator[GradingFolder
         project = root / "project"
         for name in (*WRITABLE[1:], "bin"):
             (root / name).mkdir()
-        created: tuple[str, ...] = ()
         if hand_in is None:
             # Bytecode planted there would run without its source.
             trees.copy(work, project, lambda path: not path.endswith("__pycache__/"))
         else:
-            created = hand_in.assemble(work, project)
+            hand_in.assemble(work, project)
             hand_in.lay_hidden(project)
         (root / "pytest.ini").touch()  # else pytest would look for one further up, where others can write
-        (root / "bin/created.json").write_text(json.dumps(created))
         shutil.copy(witness.__file__, root / "bin/witness.py")
         for name in NAMES:
-            python = name if name.startswith("python") else "python3"
             shim = root / "bin" / name
-            shim.write_text(SHIM.format(**_places(root), python=python, name=name), encoding="utf-8")
+            shim.write_text(SHIM.format(bin=shlex.quote(str(root / "bin")), name=name), encoding="utf-8")
             shim.chmod(0o755)
         yield GradingFolder(root, project)
-
-
-def _places(root: Path) -> dict[str, str]:
-    """Return the places that our scripts name, quoted for a shell."""
-    return {"bin": shlex.quote(str(root / "bin")), "missing": shlex.quote(str(root / "reports/missing"))}

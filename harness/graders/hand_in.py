@@ -115,8 +115,8 @@ class HandIn:
         ends = [position for position, letter in enumerate(name) if letter == "."]
         return [path, *(path[: len(path) - len(name) + end] for end in ends)]
 
-    def assemble(self, work: Path, target: Path) -> tuple[str, ...]:
-        """Build a project of the fixture and of what the agent hands in; return the files that the agent created.
+    def assemble(self, work: Path, target: Path) -> None:
+        """Build a project of the fixture and of what the agent hands in.
 
         A file of the fixture is left out if the agent could have handed it in, and deleted it. `target` does not exist
         yet. OSError if the tree cannot be copied; `trees.TooLarge` if it is too large.
@@ -125,8 +125,7 @@ class HandIn:
             trees.copy(self._fixture, target, lambda path: path[-1] == "/" or self.refusal(path, work) is not None)
         taken = {path for path in list_files(work, strict=True) if self.refusal(path, work) is None}
         folders = {f"{folder}/" for path in taken for folder in _folders(path)}
-        copied = trees.copy(work, target, (taken | folders).__contains__)
-        return tuple(path for path in copied if path not in self._tasks)
+        trees.copy(work, target, (taken | folders).__contains__)
 
     def lay_hidden(self, project: Path) -> None:
         """Lay the hidden files over a project, and undo what commands in it have put in their place."""

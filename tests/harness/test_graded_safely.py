@@ -58,8 +58,7 @@ def one_python(monkeypatch: pytest.MonkeyPatch, quick: Path) -> None:
     monkeypatch.setenv("PATH", f"{quick}:{PATH}")
 
 
-# test_true_verdicts.py has the ways to end a program with success.
-@pytest.mark.parametrize("name", [name for name in ATTACKS if not name.startswith("sys.exit")])
+@pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_does_not_pass(tmp_path: Path, name: str) -> None:
     attack = ATTACKS[name]
     result = graded(tmp_path, attack.script, attack.command)
@@ -92,39 +91,6 @@ def test_hidden_tests_that_are_skipped_are_not_passed(tmp_path: Path, solution: 
     code, work = grader(tmp_path, solution=solution)
     (work / "money.py").write_text("import unittest\ndef split(*_):\n    raise unittest.SkipTest\n")
     assert not code.grade_tests_pass(work, UNITTEST).passed
-
-
-@pytest.mark.parametrize(
-    ("command", "code"),
-    [
-        (f"{PYTEST} -x", "def test_own(): assert False\n"),
-        (PYTEST, "import pytest\ndef test_own(): pytest.exit('bye', returncode=0)\n"),
-        (
-            f"{UNITTEST} -f",
-            "import unittest\nclass Own(unittest.TestCase):\n    def test(self): self.fail()\n",
-        ),
-    ],
-)
-def test_tests_that_others_keep_from_running_are_not_passed(tmp_path: Path, command: str, code: str) -> None:
-    made, work = grader(tmp_path, solution=False)
-    (tmp_path / "hidden/tests/test_z.py").write_text(
-        "import unittest, money\nclass Z(unittest.TestCase):\n    def test(self): self.fail()\n"
-    )
-    (work / "tests/test_own.py").write_text(code)
-    assert not made.grade_tests_pass(work, command).passed
-
-
-def test_a_failing_test_of_the_agents_own_does_not_decide(tmp_path: Path) -> None:
-    """It may need a conftest.py that does not reach the grading."""
-    code, work = grader(tmp_path)
-    (work / "tests/conftest.py").write_text("import pytest\n@pytest.fixture\ndef five(): return 5\n")
-    (work / "tests/test_own.py").write_text("def test_own(five): assert five == 5\n")
-    (work / "tests/test_broken.py").write_text("import nowhere\n")
-    for command in (PYTEST, UNITTEST):
-        grade = code.grade_tests_pass(work, command)
-        assert grade.passed, grade.full_output
-    (work / "money.py").write_text(BROKEN)
-    assert not code.grade_tests_pass(work, PYTEST).passed
 
 
 def test_a_check_of_the_agents_own_tests_alone_sees_them_fail(tmp_path: Path) -> None:

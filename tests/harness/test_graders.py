@@ -75,22 +75,28 @@ class Tools(Sandbox):
         return {"PATH": str(self.folder)}
 
 
-@pytest.mark.parametrize(
-    ("python", "missing"),
-    [(None, "pytest: python3 is not installed"), (f"exec {sys.executable} -S", "pytest: pytest is not installed")],
-)
-def test_the_default_check_is_refused_before_a_run_where_it_cannot_be_made(
-    tmp_path: Path, python: str | None, missing: str
-) -> None:
+@pytest.mark.parametrize("command", ["pytest", "python3 -m pytest"])
+def test_a_check_is_refused_before_a_run_where_it_cannot_be_made(tmp_path: Path, command: str) -> None:
     (tmp_path / "bin").mkdir()
     for name in ("bash", "sh"):
         (tmp_path / "bin" / name).symlink_to(f"/bin/{name}")
-    if python is not None:
-        (tmp_path / "bin/python3").write_text(f'#!/bin/sh\n{python} "$@"\n')
-        (tmp_path / "bin/python3").chmod(0o755)
+    (tmp_path / "bin/python3").write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+    (tmp_path / "bin/python3").chmod(0o755)
     grader = CompositeGrader(sandbox=Tools(tmp_path / "bin"))
-    with pytest.raises(InputError, match=rf"^task t: {missing} where checks run; install it there$"):
-        grader.prepare(task({"check": "tests_pass"}))
+    told = rf"^task t: {command}: pytest is not installed where checks run; install it there$"
+    with pytest.raises(InputError, match=told):
+        grader.prepare(task({"check": "tests_pass", "command": command}))
+
+
+def test_pytest_runs_with_the_interpreter_of_its_own_script(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    for name in ("bash", "sh", "sed"):
+        (tmp_path / "bin" / name).symlink_to(f"/bin/{name}")
+    (tmp_path / "bin/pytest").write_text(f"#!{sys.executable}\n")
+    (tmp_path / "bin/pytest").chmod(0o755)
+    (tmp_path / "test_x.py").write_text("def test_x(): pass\n")
+    grader = CodeGrader(tmp_path, fixture_path=tmp_path, sandbox=Tools(tmp_path / "bin"))
+    assert grader.grade_tests_pass(tmp_path, "pytest").passed
 
 
 def test_a_sandbox_is_asked_for_the_shell_before_a_run(tmp_path: Path) -> None:

@@ -18,58 +18,39 @@ from tests.support.fake_claude import RECORDED, FakeClaude, play
 from tests.support.suite import environment, harness, make_suite
 
 BROKEN, RIGHT = "def add(a, b):\n    return 0\n", "def add(a, b):\n    return a + b\n"
-LEAVES = "import sys\nsys.exit(0)\n"
-CHECK = "import calc\nassert calc.add(1, 2) == 3\n"
-WAYS = {
-    "file": "python3 check.py",
-    "-c": f"python3 -c '{CHECK}'",
-    "-m": "python3 -m check",
-    "stdin": "python3 < check.py",
-}
-HANDED_OVER = ["with hidden files", "with the fixture's own check"]
+CHECK = """import unittest, calc
+class Add(unittest.TestCase):
+    def test(self): self.assertEqual(calc.add(1, 2), 3)
+"""
+COMMAND = "python3 -m unittest check"
 
 
-def grader(root: Path, how: str = HANDED_OVER[0], *, check: str = CHECK) -> tuple[CodeGrader, Path]:
+def grader(root: Path, *, solution: bool = True) -> tuple[CodeGrader, Path]:
     """A grader for `calc`, and an agent's tree as the fixture has it."""
-    for name, files in {
-        "fixture": {"calc.py": BROKEN},
-        "hidden" if how == HANDED_OVER[0] else "fixture": {"check.py": check},
-        "solution": {"calc.py": RIGHT},
-    }.items():
-        (root / name).mkdir(parents=True, exist_ok=True)
-        for file, text in files.items():
-            (root / name / file).write_text(text)
-    hidden = root / "hidden" if how == HANDED_OVER[0] else None
+    for path, text in {"fixture/calc.py": BROKEN, "hidden/check.py": CHECK, "solution/calc.py": RIGHT}.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
     work = shutil.copytree(root / "fixture", root / "work")
-    return CodeGrader(hidden, fixture_path=root / "fixture", solution_path=root / "solution"), work
+    solved = root / "solution" if solution else None
+    return CodeGrader(root / "hidden", fixture_path=root / "fixture", solution_path=solved), work
 
 
-@pytest.mark.parametrize(("way", "how"), [*((way, HANDED_OVER[0]) for way in WAYS), ("file", HANDED_OVER[1])])
-def test_code_that_ends_the_check_with_success_does_not_pass(tmp_path: Path, way: str, how: str) -> None:
-    code, work = grader(tmp_path, how)
-    (work / "calc.py").write_text(LEAVES)
-    grade = code.grade_command_succeeds(work, WAYS[way])
+@pytest.mark.parametrize("solution", [True, False])
+def test_code_that_ends_the_tests_with_success_does_not_pass(tmp_path: Path, solution: bool) -> None:
+    code, work = grader(tmp_path, solution=solution)
+    (work / "calc.py").write_text("import os\nos._exit(0)\n")
+    grade = code.grade_tests_pass(work, COMMAND)
     assert not grade.passed
-    assert "the code under test ended it early" in grade.details
+    assert grade.details.endswith("hidden tests failed or did not run: check.Add.test" if solution else "ended early")
     (work / "calc.py").write_text(RIGHT)
-    assert code.grade_command_succeeds(work, WAYS[way]).passed
-
-
-def test_a_check_may_end_itself_and_a_program_may_where_the_solution_does(tmp_path: Path) -> None:
-    code, work = grader(tmp_path, check=f"import sys\n{CHECK}sys.exit(0)\n")
-    (work / "calc.py").write_text(RIGHT)
-    assert code.grade_command_succeeds(work, WAYS["file"]).passed
-    for tree in (tmp_path / "solution", work):
-        (tree / "tool.py").write_text("import sys\ndef main():\n    sys.exit(0)\n")
-        (tree / "app.py").write_text("import tool\ntool.main()\n")
-    assert code.grade_command_succeeds(work, "python3 app.py").passed
+    assert code.grade_tests_pass(work, COMMAND).passed
 
 
 @pytest.mark.slow
 def test_the_name_of_the_temporary_folder_changes_no_verdict(tmp_path: Path) -> None:
     folder = tmp_path / "with space, 'quote' and $dollar"
     folder.mkdir()
-    root = make_suite(tmp_path / "s", fake=FakeClaude(writes={"calc.py": "import os\nos._exit(0)\n"}))
+    root = make_suite(tmp_path / "s", fake=FakeClaude(writes={"calc.py": "x = 0\n"}))
     path = root / "tasks/t0.task.yaml"
     path.write_text(path.read_text().split("assertions:")[0] + (
         "assertions:\n  - {type: code, check: command_succeeds, command: \"python3 -c 'import calc; assert calc.x'\"}\n"
@@ -94,9 +75,9 @@ def test_a_program_that_the_check_does_without_is_no_fault_of_the_grader(tmp_pat
 @pytest.mark.parametrize(
     "spoils",
     [
-        "echo no-such-tool > {reports}/missing",
         "echo '{{' > {reports}/report.jsonl",
         "echo '[1]' > {reports}/report.jsonl",
+        "echo '[[1]]' > {reports}/report.jsonl",
         "head -c 100000000 /dev/zero > {reports}/report.jsonl",
         "rm -rf {reports}; ln -s /etc {reports}",
         "rm -f {reports}/report.jsonl; mkfifo {reports}/report.jsonl",
@@ -108,7 +89,7 @@ def test_tested_code_that_writes_into_the_graders_report_has_failed_and_the_grad
     code, work = grader(tmp_path)
     script = spoils.format(reports="../reports")
     (work / "calc.py").write_text(f"import os\nos.system({script!r})\n{BROKEN}")
-    grade = code.grade_command_succeeds(work, WAYS["file"])
+    grade = code.grade_tests_pass(work, COMMAND)
     assert (grade.status, grade.passed) == ("graded", False)
     assert len(grade.model_dump_json()) < 10_000
 
@@ -144,17 +125,18 @@ def test_validating_a_task_warns_where_exit_code_0_alone_is_the_proof(tmp_path: 
     root = make_suite(tmp_path / "s", tasks=2, configs=1)
     (root / "solution").mkdir()
     (root / "solution/calc.py").write_text(RIGHT)
+    (root / "solution/test_calc.py").write_text(CHECK)
     for task, more in (("t0", ""), ("t1", "solution_path: ../solution\n")):
         path = root / f"tasks/{task}.task.yaml"
-        check = f"{{type: code, check: {CodeCheckType.COMMAND_SUCCEEDS}, command: python3 --version}}"
-        program = "{type: code, check: command_succeeds, command: \"python3 -c 'print(1)'\"}"
+        check = f"{{type: code, check: {CodeCheckType.COMMAND_SUCCEEDS}, command: ls}}"
+        program = "{type: code, check: tests_pass, command: python3 -m unittest test_calc}"
         text = path.read_text().split("assertions:")[0]
-        checks = f"assertions:\n  - {check.replace('python3 --version', 'ls')}\n  - {program}\n"
-        path.write_text(f"{text}{more}sources: [code.py]\n{checks}")
+        checks = f"assertions:\n  - {check}\n  - {program}\n"
+        path.write_text(f"{text}{more}sources: ['*.py']\n{checks}")
     shown = harness(root, "validate", "--static", "-t", "tasks/*.yaml")
     assert shown.returncode == 0, shown.stderr
     assert [line.split(":")[1].strip() for line in shown.stderr.splitlines()] == ["t0", "t0", "t1"]
-    assert "exit code 0 is the only proof of 'ls', since it runs no Python program" in shown.stderr
+    assert "exit code 0 is the only proof of 'ls', as it runs no unittest or pytest" in shown.stderr
 
 
 def test_a_check_that_cannot_be_reached_by_a_link_out_of_the_project_is_none(tmp_path: Path) -> None:

@@ -193,52 +193,19 @@ def check_output(command, **options): return Done(command).stdout
 """
 PATCHED = f"import subprocess\n{PATCH}\nsubprocess.run = run\n"
 FORGED = """\
-import ctypes, json, os, signal, sys, time
-names = [["tests/test_split.py", f"{at}test_split.Split.test_{name}", "passed"]
+import json, os, signal
+names = [["tests/test_split.py", f"{at}test_split.Split.test_{name}"]
          for name in ("even", "rest", "version") for at in ("", "tests.")]
-told = json.dumps({"code": 0, "tests": names, "left": False})
-def parents():
-    pid = os.getpid()
-    while pid > 1:
-        pid = int(open(f"/proc/{pid}/stat").read().rsplit(")")[1].split()[1])
-        yield pid
+told = json.dumps(names)
 def forge():
-    for folder in ("../told", os.environ.get("TMPDIR", "/tmp") + "/../told"):
+    for folder in ("../reports", os.environ.get("TMPDIR", "/tmp") + "/../reports"):
         try:
             with open(folder + "/report.jsonl", "a") as report:
                 report.write(told + "\\n")
         except OSError:
             pass
 """
-ACCOUNT = f"""{FORGED}
-for pid in parents():
-    try:
-        for number in os.listdir(f"/proc/{{pid}}/fd"):
-            path = f"/proc/{{pid}}/fd/{{number}}"
-            if "/reports/" in os.readlink(path):
-                with open(path, "r+b", buffering=0) as account:
-                    account.seek(0, 2)
-                    account.write(b"\\n" + told.encode())
-    except OSError:
-        pass
-os.kill(os.getppid(), signal.SIGKILL)
-time.sleep(1)
-"""
 REPORT = f"{FORGED}\nforge()\nos.kill(os.getppid(), signal.SIGKILL)\n"
-SHELL = f"""{FORGED}
-forge()
-libc = ctypes.CDLL(None, use_errno=True)
-libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
-for pid in reversed([*parents()]):  # each of them exits with 0, if it can be traced
-    registers = (ctypes.c_ulonglong * 27)()
-    if libc.ptrace(16, pid, None, None) == 0:
-        os.waitpid(pid, 0x40000000)
-        libc.ptrace(12, pid, None, ctypes.byref(registers))
-        registers[10], registers[14], registers[15], registers[16] = 231, 0, 2**64 - 1, registers[16] - 2
-        libc.ptrace(13, pid, None, ctypes.byref(registers))
-        libc.ptrace(17, pid, None, None)
-os.kill(os.getppid(), signal.SIGKILL)
-"""
 PLANT = f"""\
 import os
 for path, text in {{"subprocess.py": {PATCH!r}, "tests/__init__.py": {PATCHED!r}, "conftest.py": {PATCHED!r}}}.items():
@@ -267,7 +234,6 @@ IDEAS: dict[str, Idea] = {
     ),
     "subprocess.py at the root": Idea(put("subprocess.py", PATCH)),
     "a package of tests that replaces subprocess.run": Idea(put("tests/__init__.py", PATCHED)),
-    "the witness's account through proc": Idea(put("app/split.py", ACCOUNT)),
     "setup runs the agent's setup.py": Idea(put("setup.py", PLANT), setup=("python3 setup.py",)),
     "script-shell in .npmrc": Idea("echo script-shell=/bin/true > .npmrc", suite="npm"),
     "a plugin that pyproject.toml names": Idea(
@@ -296,7 +262,6 @@ IDEAS: dict[str, Idea] = {
     ),
     "conftest.py among the sources": Idea(put("app/conftest.py", PLUGIN), command=PYTEST),
     "a forged report": Idea(put("app/split.py", REPORT)),
-    "the shell is made to exit with 0": Idea(put("app/split.py", SHELL)),
     "what one check plants for the next": Idea(
         put("app/split.py", PLANT), setup=("true",), before="python3 app/split.py 4 2"
     ),
