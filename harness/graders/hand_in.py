@@ -11,8 +11,6 @@ from fnmatch import translate
 from pathlib import Path
 from typing import Any
 
-import pathspec
-
 from harness.sandbox import directory, trees
 from locobench.shared.files import read_below
 
@@ -44,11 +42,10 @@ class HandIn:
         hidden: Path | None = None,
         solution: Path | None = None,
     ) -> None:
-        """`sources` are globs; without any, everything is handed in that the fixture's .gitignore does not name."""
+        """`sources` are globs; without any, the agent may hand in everything."""
         self._globs = frozenset(sources)
-        self._sources = compile_globs(sources) if sources else None
+        self._sources = compile_globs(sources or ["**"])
         self._fixture, self._hidden = fixture, hidden
-        self._ignored = _ignore_files(fixture)
         own, hidden_files, self._solved = map(list_files, (fixture, hidden, solution))
         known = own | hidden_files | self._solved
         self._hidden_files, self._tasks = hidden_files, own | hidden_files
@@ -72,14 +69,9 @@ class HandIn:
         *folders, name = path.split("/")
         if not directory.IGNORED_DIRS.isdisjoint(folders):
             return ""
-        if self._sources is None:
-            if any(path.startswith(at) and spec.match_file(path.removeprefix(at)) for at, spec in self._ignored):
-                return ""
-            if trees.leads_out(work, path):
-                return "a link that leads out"
-        elif not self._sources.fullmatch(path):
+        if not self._sources.fullmatch(path):
             return "outside of `sources`"
-        elif os.path.islink(work / path):  # which takes a path that is too long for no link
+        if os.path.islink(work / path):  # which takes a path that is too long for no link
             return "a link"
         if any(map(_STEERING.match, (*folders, name))):
             return "steers an interpreter or a test runner"
@@ -97,7 +89,7 @@ class HandIn:
         module, is_python = name.partition(".")[0], PYTHON.search(name)
         if module == "__init__" and is_python and folder in self._hidden_folders and path not in self._globs:
             return PACKAGE
-        if self._sources is not None and TEST.search(name) and not self._beside_hidden.isdisjoint(around):
+        if TEST.search(name) and not self._beside_hidden.isdisjoint(around):
             return NEIGHBOURS
         if path in self._tasks:
             return None
@@ -156,16 +148,6 @@ def list_files(root: Path | None, *, strict: bool = False) -> frozenset[str]:
         names[:] = [name for name in names if name not in directory.IGNORED_DIRS]
         found.update(f"{folder}{name}" for name in files)
     return frozenset(found)
-
-
-def _ignore_files(fixture: Path | None) -> list[tuple[str, pathspec.GitIgnoreSpec]]:
-    """Return the rules of each .gitignore of a fixture, after the folder that they are for."""
-    found = []
-    for file in filter(Path.is_file, fixture.rglob(".gitignore")) if fixture is not None else ():
-        folder = file.parent.relative_to(fixture or file).as_posix()
-        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
-        found.append(("" if folder == "." else f"{folder}/", pathspec.GitIgnoreSpec.from_lines(lines)))
-    return found
 
 
 def _find_imports(root: Path | None, files: Iterable[str]) -> set[str]:
