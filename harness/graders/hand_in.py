@@ -26,10 +26,10 @@ MAX_SETTINGS_BYTES = 1_000_000
 
 PYTHON = re.compile(r"\.(?:py|pyc|pyo|so)\Z")
 IMPORT = re.compile(rb"^\s*(?:import|from)\s+(\w+)", re.MULTILINE)
-TEST = re.compile(r"(?:^|[._-])(?:tests?|spec)[._-]|Tests?\.")
-"""The name of a file of tests: test_money.py, money_test.go, money.spec.ts, MoneyTest.java."""
+TEST = re.compile(r"(?:^|[/._-])(?:tests?|spec)[._-]|Tests?\.")
+"""In the path of a file of tests: test_money.py, test_money/, money_test.go, money.spec.ts, MoneyTest.java."""
 
-PACKAGE, TESTS, NEIGHBOURS = "the package of hidden tests", "hidden tests", "tests that run with the hidden ones"
+PACKAGE, NEIGHBOURS = "the package of hidden tests", "tests that run with the hidden ones"
 
 
 class HandIn:
@@ -49,7 +49,6 @@ class HandIn:
         own, hidden_files, self._solved = map(list_files, (fixture, hidden, solution))
         known = own | hidden_files | self._solved
         self._hidden_files, self._tasks = hidden_files, own | hidden_files
-        self._hidden_stems = {path.removesuffix(Path(path).suffix) for path in hidden_files}
         self._hidden_folders = {folder for path in hidden_files for folder in _folders(path)}
         self._beside_hidden = {path.rpartition("/")[0] for path in hidden_files}
         packages = {path.rpartition("/")[0] for path in known if path.endswith("__init__.py")}
@@ -89,23 +88,13 @@ class HandIn:
         module, is_python = name.partition(".")[0], PYTHON.search(name)
         if module == "__init__" and is_python and folder in self._hidden_folders and path not in self._globs:
             return PACKAGE
-        if TEST.search(name) and not self._beside_hidden.isdisjoint(around):
+        if any(TEST.search(path, len(beside)) for beside in around & self._beside_hidden):
             return NEIGHBOURS
         if path in self._tasks:
             return None
-        if any(stem in self._hidden_stems for part in (path, *_folders(path)) for stem in self._stems(part)):
-            return TESTS
         if module == "__init__":
             folder, _, module = folder.rpartition("/")
         return f"the library {module}" if is_python and folder in self._roots and module in self._libraries else None
-
-    def _stems(self, path: str) -> list[str]:
-        """Return the path without each of its endings; none for a folder that holds hidden files."""
-        if path in self._hidden_folders:
-            return []
-        name = path.rpartition("/")[2]
-        ends = [position for position, letter in enumerate(name) if letter == "."]
-        return [path, *(path[: len(path) - len(name) + end] for end in ends)]
 
     def assemble(self, work: Path, target: Path) -> None:
         """Build a project of the fixture and of what the agent hands in.
@@ -122,7 +111,7 @@ class HandIn:
     def lay_hidden(self, project: Path) -> None:
         """Lay the hidden files over a project, and undo what commands in it have put in their place."""
         for path in list_files(project) - self._tasks:
-            if self.find_shadowed(path) not in (None, NEIGHBOURS):
+            if self.find_shadowed(path) is not None:
                 (project / path).unlink()
         if self._fixture is not None:
             trees.copy(self._fixture, project, lambda path: path[-1] == "/" or self.find_shadowed(path) is not None)
