@@ -123,7 +123,7 @@ class CodeGrader(Commands):
         try:
             finished, report = self.run_on_copy(command, env_path, limit)
         except SetupError as error:
-            self.refuse_setup_that_never_works()
+            self.reference(command, limit, again=True)  # GraderError if it is no fault of the agent
             return _verdict(check, False, str(error), str(error))
         except ValueError as error:
             return _verdict(check, False, f"{command}: corrupted its test report: {error}")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 
-from harness.graders.grading_folder import GradingFolder, TestReport, grading_folder
+from harness.graders.grading_folder import GradingFolder, WitnessReport, grading_folder
 from harness.graders.hand_in import HandIn, list_files
 from harness.sandbox import scratch, trees
 from harness.sandbox.place import Sandbox
@@ -62,7 +62,7 @@ class Commands:
             solution_path: the reference solution; running it shows which hidden tests exist.
             sources: globs of what the agent may hand in; see `HandIn`. Without them and without hidden files, its
                 whole tree is graded.
-            setup: commands that run in the copy before any check.
+            setup: commands that run in each copy before its command.
             sandbox: where commands run; default this machine.
         """
         paths = (hidden_path, fixture_path, solution_path)
@@ -71,9 +71,8 @@ class Commands:
         self._sources, self._setup = tuple(sources), tuple(setup)
         self._sandbox = sandbox or Sandbox()
         self.has_solution = self._solution is not None
-        self._reference: dict[str, TestReport | GraderError] = {}
+        self._reference: dict[str, WitnessReport | GraderError] = {}
         self._reference_lock = threading.Lock()
-        self._shared: dict[Path, Callable[[], GradingFolder]] = {}
 
     @cached_property
     def hand_in(self) -> HandIn | None:
@@ -87,44 +86,28 @@ class Commands:
         refused = {path: self.hand_in.refusal(path, work) for path in changed} if self.hand_in else {}
         return list_some([f"{path} ({why})" for path, why in refused.items() if why])
 
-    @contextmanager
-    def one_copy(self, env_path: Path) -> Iterator[None]:
-        """Within the block, share one copy of this work, set up once, between all commands of a task with `setup`.
+    def run_on_copy(self, command: str, work: Path, limit: int) -> tuple[ProcessResult, WitnessReport]:
+        """Run a bash command on a new copy of this work, after the task's `setup`, for at most `limit` seconds.
 
-        Without `setup`, every command gets its own copy, so that no check depends on another one.
+        Return how it ended and what its tests reported. SetupError if the setup fails, ValueError if the work corrupted
+        the report.
         """
-        with ExitStack() as stack:
+        with grading_folder(work, self.hand_in) as folder:
             if self._setup:
-                self._shared[env_path] = cache(lambda: stack.enter_context(self._copy(env_path)))
-                stack.callback(self._shared.pop, env_path)
-            yield
-
-    def run_on_copy(self, command: str, work: Path, limit: int) -> tuple[ProcessResult, TestReport]:
-        """Run a bash command on a copy of this work, for at most `limit` seconds.
-
-        Return how it ended and what its tests reported. SetupError if the task's setup fails, ValueError if the work
-        corrupted the report.
-        """
-        with ExitStack() as stack:
-            shared = self._shared.get(work)
-            folder = shared() if shared else stack.enter_context(self._copy(work))
-            folder.forget()
-            if self._setup and self.hand_in is not None:  # earlier commands may have changed them
-                self.hand_in.lay_hidden(folder.project)
+                self._set_up(folder)
+                folder.forget()
+                if self.hand_in is not None:  # the setup may have changed them
+                    self.hand_in.lay_hidden(folder.project)
             return self._run(command, folder, limit), folder.report
 
-    @contextmanager
-    def _copy(self, work: Path) -> Iterator[GradingFolder]:
-        """Yield a copy of this work in which `setup` has run; SetupError if it fails."""
-        with grading_folder(work, self.hand_in) as folder:
-            started = time.monotonic()
-            for command in self._setup:
-                finished = self._run(command, folder, max(0.0, SETUP_SECONDS - (time.monotonic() - started)))
-                if finished.cause is StopCause.TIMEOUT:
-                    raise SetupError(f"setup: {command}: still ran after {SETUP_SECONDS} s of setup and was killed")
-                if finished.returncode != 0:
-                    raise SetupError(with_last_lines(f"setup: {command}: exit code {finished.returncode}", finished))
-            yield folder
+    def _set_up(self, folder: GradingFolder) -> None:
+        started = time.monotonic()
+        for command in self._setup:
+            finished = self._run(command, folder, max(0.0, SETUP_SECONDS - (time.monotonic() - started)))
+            if finished.cause is StopCause.TIMEOUT:
+                raise SetupError(f"setup: {command}: still ran after {SETUP_SECONDS} s of setup and was killed")
+            if finished.returncode != 0:
+                raise SetupError(with_last_lines(f"setup: {command}: exit code {finished.returncode}", finished))
 
     def _run(self, command: str, folder: GradingFolder, seconds: float) -> ProcessResult:
         writes, reads = folder.parts
@@ -139,8 +122,8 @@ class Commands:
             )
         )
 
-    def reference(self, command: str, limit: int) -> TestReport:
-        """Run the command once on the task's own work: the fixture, plus the solution if there is one.
+    def reference(self, command: str, limit: int, *, again: bool = False) -> WitnessReport:
+        """Run the command once, or `again`, on the task's own work: the fixture, plus the solution if there is one.
 
         Return its report, with the hidden tests that pass with the solution. If no runs were reported, exit code 0 is
         the only evidence.
@@ -148,7 +131,7 @@ class Commands:
         about an agent. InputError if the sandbox has no bash.
         """
         with self._reference_lock:
-            if command not in self._reference:
+            if again or command not in self._reference:
                 self._sandbox.prepare(SHELL[0])
                 try:
                     self._reference[command] = self._on_reference(command, limit)
@@ -159,12 +142,13 @@ class Commands:
             raise found
         return found
 
-    def _on_reference(self, command: str, limit: int) -> TestReport:
+    def _on_reference(self, command: str, limit: int) -> WitnessReport:
         with self._reference_work() as work:
             try:
                 finished, report = self.run_on_copy(command, work, limit)
             except SetupError as error:
-                raise GraderError(f"the reference solution of the task does not pass {error}") from None
+                what = "fixture" if self._solution is None else "reference solution"
+                raise GraderError(f"the {what} of the task does not pass {error}") from None
             left_out = self.describe_left_out(sorted(list_files(self._solution)), work)
         if finished.returncode == 127 and (missing := NOT_FOUND.findall(finished.stderr)):
             raise GraderError(f"{command}: {missing[-1].decode()} is not installed where checks run; install it there")
@@ -175,15 +159,6 @@ class Commands:
             raise GraderError(with_last_lines(text, finished))
         hidden = list_files(self._hidden) if self._solution is not None else ()
         return replace(report, passed=frozenset(test for test in report.passed if test[0] in hidden))
-
-    def refuse_setup_that_never_works(self) -> None:
-        """Raise GraderError if `setup` fails on the task's own work too: that is no fault of the agent."""
-        try:
-            with self._reference_work() as work, self._copy(work):
-                pass
-        except SetupError as error:
-            what = "fixture" if self._solution is None else "reference solution"
-            raise GraderError(f"the {what} of the task does not pass {error}") from None
 
     @contextmanager
     def _reference_work(self) -> Iterator[Path]:

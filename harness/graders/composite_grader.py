@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterable
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -81,15 +80,14 @@ class CompositeGrader:
         if not trace.outcome.measured:
             return [], 0.0, False
         grades = {grade.assertion_id: grade for grade in earlier}
-        with self._code_grader(task).one_copy(env_path) if env_path else nullcontext():
-            for name, assertion in zip(assertion_ids(task.assertions), task.assertions, strict=True):
-                is_check = isinstance(assertion, CodeAssertion)
-                if grades[name].status == "graded" or (is_check and env_path is None):
-                    continue
-                try:
-                    grades[name] = self.grade_single_assertion(assertion, task, trace, env_path)
-                except Exception as error:  # the run has cost money: grade it later instead of losing it
-                    grades[name] = missing_grade(name, assertion, error)
+        for name, assertion in zip(assertion_ids(task.assertions), task.assertions, strict=True):
+            is_check = isinstance(assertion, CodeAssertion)
+            if grades[name].status == "graded" or (is_check and env_path is None):
+                continue
+            try:
+                grades[name] = self.grade_single_assertion(assertion, task, trace, env_path)
+            except Exception as error:  # the run has cost money: grade it later instead of losing it
+                grades[name] = missing_grade(name, assertion, error)
         named = [grade.model_copy(update={"assertion_id": name}) for name, grade in grades.items()]
         named = [grade.model_copy(update={"weight": grade.resolve_weight(task.scoring)}) for grade in named]
         score = weighted_score(named, task.scoring)

@@ -45,10 +45,8 @@ MOST_REPORT_BYTES = 8_000_000
 
 
 @dataclass(frozen=True)
-class TestReport:
+class WitnessReport:
     """What the witness reports about the runs of unittest and pytest that a command made."""
-
-    __test__ = False  # for pytest
 
     passed: frozenset[tuple[str, str]] = frozenset()
     """File, relative to the project, and name of each test that passed.
@@ -87,18 +85,18 @@ class GradingFolder:
         (self.root / "reports").mkdir()
 
     @property
-    def report(self) -> TestReport:
+    def report(self) -> WitnessReport:
         """The report of the command's tests; ValueError or OSError if the graded code corrupted it."""
         try:
             content = read_below(self.root, "reports/report.jsonl", MOST_REPORT_BYTES)
         except FileNotFoundError:
-            return TestReport()
+            return WitnessReport()
         runs = [json.loads(line) for line in content.splitlines()]
         try:
             passed = frozenset((str(file), str(name).partition("[")[0]) for run in runs for file, name in run)
         except TypeError as error:
             raise ValueError(f"not a report of the witness ({error})") from error
-        return TestReport(passed, len(runs))
+        return WitnessReport(passed, len(runs))
 
 
 @contextmanager

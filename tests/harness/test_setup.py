@@ -1,4 +1,4 @@
-"""A task's `setup` runs once, before the checks, in the one copy that they share."""
+"""A task's `setup` runs before each check, in its copy."""
 
 from __future__ import annotations
 
@@ -33,19 +33,13 @@ def work(tmp_path: Path) -> Path:
     return folder
 
 
-def test_it_runs_once_for_all_checks(work: Path) -> None:
-    once = 'test "$(cat count)" = x'
-    assert passed(task("printf x >> count", checks=(once, once, once)), work) == [True, True, True]
+def test_it_runs_once_in_the_copy_of_each_check(work: Path) -> None:
+    once = 'test "$(cat count)" = x && touch left', 'test "$(cat count)" = x && test ! -e left'
+    assert passed(task("printf x >> count", checks=once), work) == [True, True]
 
 
 def test_its_commands_run_in_their_order(work: Path) -> None:
     assert passed(task("echo 1 > built", "cp built shipped", checks=("grep 1 shipped",)), work) == [True]
-
-
-def test_checks_share_the_copy_only_when_there_is_a_setup(work: Path) -> None:
-    commands = ("touch left", "test -e left")
-    assert passed(task("true", checks=commands), work) == [True, True]
-    assert passed(task(checks=commands), work) == [True, False]
 
 
 def test_the_agents_tree_stays_as_it_was(work: Path) -> None:
@@ -53,20 +47,12 @@ def test_the_agents_tree_stays_as_it_was(work: Path) -> None:
     assert not list(work.iterdir())
 
 
-def test_two_runs_share_nothing(work: Path) -> None:
-    grader = CompositeGrader()
-    again = task("test ! -e built && touch built", checks=("true",))
-    for _ in range(2):
-        grades, _, _ = grader.grade(again, ExecutionTrace(), work)
-        assert grades[0].passed
-
-
-def test_hidden_files_are_in_place_again_for_every_check(tmp_path: Path, work: Path) -> None:
+def test_hidden_files_are_in_place_again_after_it(tmp_path: Path, work: Path) -> None:
     hidden = tmp_path / "hidden"
     hidden.mkdir()
     (hidden / "expected").write_text("right")
-    spoil, look = "echo forged > expected", "grep right expected"
-    assert passed(task(spoil, checks=(look, spoil, look), hidden_path=hidden), work) == [True, True, True]
+    spoil = "echo forged > expected"
+    assert passed(task(spoil, checks=("grep right expected",), hidden_path=hidden), work) == [True]
 
 
 def test_work_on_which_it_fails_fails_the_checks_and_says_why(tmp_path: Path, work: Path) -> None:
