@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import os
@@ -11,7 +12,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from time import monotonic, sleep
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from harness.models import ErrorKind, TokenUsage
 from locobench.scoring.judge.judging import JudgeError
@@ -25,7 +25,6 @@ ATTEMPTS = 5
 RETRIED = frozenset((408, 409, 425, 429, 500, 502, 503, 504, 529))
 """What a busy or failing service answers. An unusable reply costs money too, so it is not asked for again."""
 MAX_REPLY_TOKENS = 16_000
-MOST_REPLY_BYTES = 8 << 20
 
 Api = Literal["anthropic", "openai"]
 BASE_URLS: dict[str, str] = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}
@@ -106,18 +105,20 @@ class Service:
 
     def _send(self, question: Question, model: str) -> Any:
         """Return the service's reply; JudgeError if there is none within the limits."""
-        url, headers, body = self._request(question, model)
+        request = self._request(question, model)
         until = monotonic() + TIME_LIMIT_SECONDS
         for attempt in range(1, ATTEMPTS + 1):
             wait = 2.0 ** (attempt - 1)
             try:
-                return _post(url, headers, body, min(until - monotonic(), 300))
+                with urllib.request.urlopen(request, timeout=min(until - monotonic(), 300)) as response:
+                    return json.load(response)
             except urllib.error.HTTPError as error:
                 failure = JudgeError(f"the service answered {error.code}{self._reason(error)}", error.code)
                 if error.code not in RETRIED:
                     break
-                wait = _retry_after(error, wait)
-            except (OSError, http.client.HTTPException, ValueError, RecursionError) as error:
+                with contextlib.suppress(TypeError, ValueError):
+                    wait = max(wait, min(float(error.headers["retry-after"]), 120.0))
+            except (OSError, http.client.HTTPException, ValueError) as error:
                 # These messages name the address, never a header: `_request` rejects keys that http.client would quote.
                 reason = getattr(error, "reason", "") or error
                 failure = JudgeError(f"the service cannot be reached ({type(error).__name__}: {reason})")
@@ -126,14 +127,10 @@ class Service:
             sleep(wait)
         raise failure
 
-    def _request(self, question: Question, model: str) -> tuple[str, dict[str, str], bytes]:
-        """Return (url, headers, body) of one request; JudgeError if these settings allow none."""
+    def _request(self, question: Question, model: str) -> urllib.request.Request:
+        """Return the request; JudgeError if these settings allow none."""
         base, key = self.base_url.rstrip("/"), self.key
-        try:
-            parts = urlsplit(base)
-        except ValueError:
-            parts = urlsplit("")
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        if not base.startswith(("http://", "https://")):
             raise JudgeError("the base URL is not valid: it needs http:// or https:// and a host")
         if not (key.isascii() and key.isprintable()):
             raise JudgeError("the key contains characters that a header cannot (line ends, non-ASCII letters)")
@@ -160,7 +157,7 @@ class Service:
                 "messages": [{"role": "system", "content": system}, {"role": "user", "content": user}],
                 "response_format": {"type": "json_schema", "json_schema": schema},
             }
-        return url, headers, json.dumps(body).encode()
+        return urllib.request.Request(url, json.dumps(body).encode(), headers)
 
     def _usage(self, reply: Any) -> TokenUsage:
         used = reply.get("usage") if isinstance(reply, dict) else None
@@ -186,7 +183,7 @@ class Service:
         """Return the service's reason for its refusal as `: <reason>`, without the key."""
         try:
             said = str(json.loads(error.read(1 << 16))["error"]["message"])
-        except (OSError, http.client.HTTPException, ValueError, RecursionError, KeyError, TypeError):
+        except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
             return ""
         return ": " + said.replace(self.key, "[the key]")
 
@@ -202,35 +199,3 @@ def _kind(failure: JudgeError) -> ErrorKind:
     if failure.status == 400 and "credit balance" in str(failure):
         return ErrorKind.CREDIT
     return KIND_OF_STATUS.get(failure.status, ErrorKind.API_ERROR)
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Follows no redirects: a redirected request would carry the key to another host."""
-
-    def redirect_request(self, *_: Any) -> None:
-        return None
-
-
-_opener = urllib.request.build_opener(_NoRedirect)
-
-
-def _post(url: str, headers: dict[str, str], body: bytes, timeout: float) -> Any:
-    """Return the reply, which may take `timeout` seconds to begin, and as many to arrive."""
-    request = urllib.request.Request(url, data=body, headers=headers, method="POST")
-    with _opener.open(request, timeout=timeout) as response:
-        until, content = monotonic() + timeout, b""
-        while part := response.read1(1 << 16):
-            content += part
-            if len(content) > MOST_REPLY_BYTES:
-                raise JudgeError("the service's reply is too long")
-            if monotonic() > until:
-                raise TimeoutError("the reply did not end")
-        return json.loads(content)
-
-
-def _retry_after(error: urllib.error.HTTPError, wait: float) -> float:
-    """Return the seconds that the service asks for, at least `wait`."""
-    try:
-        return max(wait, min(float(error.headers["retry-after"]), 120.0))
-    except (TypeError, ValueError):
-        return wait
