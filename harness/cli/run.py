@@ -12,7 +12,7 @@ from harness.cli.output import refuse_unwritable, results_and_journal, save_resu
 from harness.cli.run_options import confirm_repeats, make_runner, run_options
 from harness.models import Config, EvalResult, Task
 from harness.runner.matrix import MatrixStopped
-from harness.runner.plan import PlannedRun, find_finished, plan, refuse_other_experiment
+from harness.runner.plan import PlannedRun, find_finished, plan, refuse_other_judge
 from harness.suite.load import load_config, load_configs, load_task, load_tasks
 from locobench.shared.command_line import INTERRUPTED
 from measure.commands.options import PATH
@@ -102,7 +102,7 @@ def _run_matrix(
     planned = plan(tasks, configs, models, runs, runner.executor)
     path, journal = results_and_journal(output, resume)
     earlier = read_journal(journal)
-    refuse_other_experiment(journal, earlier, planned, runner.grader.judge.model)
+    refuse_other_judge(journal, earlier, planned, runner.grader.judge.model)
     kept = find_finished(planned, earlier)
     if dry_run:
         _print_plan(planned, len(kept))

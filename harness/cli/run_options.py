@@ -17,7 +17,7 @@ from harness.graders.composite_grader import CompositeGrader
 from harness.models import EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.runner import EvalRunner
-from harness.runner.plan import UNFINISHED, PlannedRun, count_repeats
+from harness.runner.plan import PlannedRun, count_repeats
 from harness.sandbox.place import DEFAULT_IMAGE, Sandbox
 from locobench.shared.errors import InputError
 from measure.commands.options import PATH, together
@@ -49,19 +49,19 @@ def make_runner(
 
 
 def confirm_repeats(planned: Sequence[PlannedRun], earlier: Sequence[EvalResult], journal: Path, *, yes: bool) -> None:
-    """Print which runs of a journal have to be repeated and why; on a terminal, ask first if any had finished.
+    """Print how many finished runs of a journal have to be made again; on a terminal, ask first.
 
     With `yes`, nothing is asked. InputError if the user says no.
     """
     if others := {one.key[:4] for one in earlier} - {run.key[:4] for run in planned}:
         which = f"{counted(len(others), 'run')} of {journal}"
         say(f"{which} will not be in the results, since this command does not make them", err=True)
-    again = count_repeats(planned, earlier)
-    for reason, number in again.items():
-        say(f"{counted(number, 'run')} of {journal} will run again and be billed again: {reason}", err=True)
-    asks = not yes and again.keys() - {UNFINISHED} and sys.stdin.isatty()
-    if asks and not click.confirm("Pay for them again?", err=True):
-        raise InputError(f"nothing was run; {journal} is unchanged")
+    if again := count_repeats(planned, earlier):
+        which = f"{counted(again, 'finished run')} of {journal}"
+        why = "a task, a config, MCP servers, the agent, the sandbox or this harness changed, or files are gone"
+        say(f"{which} will run again and be billed again: {why}", err=True)
+        if not yes and sys.stdin.isatty() and not click.confirm("Pay for them again?", err=True):
+            raise InputError(f"nothing was run; {journal} is unchanged")
 
 
 def _place(sandbox: str, image: str | None) -> Sandbox:

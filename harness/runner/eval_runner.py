@@ -11,7 +11,7 @@ from harness.graders.composite_grader import CompositeGrader
 from harness.isolator import EnvironmentIsolator
 from harness.models import Config, EvalResult, Task
 from harness.runner.matrix import Callback, Matrix, MatrixStopped
-from harness.runner.plan import PlannedRun, find_finished, plan, refuse_other_experiment
+from harness.runner.plan import PlannedRun, find_finished, plan, refuse_other_judge
 from harness.runner.single import SingleRun, keep, release
 from harness.suite import load
 from locobench.scoring.judge.prices import price_of
@@ -94,7 +94,7 @@ class EvalRunner:
         earlier = read_journal(journal)
         for result in earlier:
             keep(result)  # before the first new folder removes what killed processes left
-        refuse_other_experiment(journal, earlier, runs, self.grader.judge.model)
+        refuse_other_judge(journal, earlier, runs, self.grader.judge.model)
         done = find_finished(runs, earlier)
         left = {run.task.id: run.task for run in runs if run.key not in done or done[run.key].is_ungraded}
         judge = self.grader.judge.model

@@ -55,15 +55,12 @@ def plan(
     if twice := [name for name, times in names.items() if times > 1]:
         raise InputError(f"task / config / model is given twice: {twice[0]}; rename one of them")
     task_hashes = [(task, fingerprint.of_task(task)) for task in tasks]
-    cells = []
-    for config in variants:
-        digest = fingerprint.of_data([config.fingerprint, executor.identity])
-        cells.append((config, Fingerprints(config=digest, user_level=config.user_level)))
+    config_hashes = [(config, fingerprint.of_data([config.fingerprint, executor.identity])) for config in variants]
     return [
-        PlannedRun(task, config, run_index, hashes.model_copy(update={"task": task_hash}))
+        PlannedRun(task, config, run_index, Fingerprints(task=task_hash, config=config_hash))
         for run_index in range(runs_per_combo)
         for task, task_hash in task_hashes
-        for config, hashes in cells
+        for config, config_hash in config_hashes
     ]
 
 
@@ -88,21 +85,8 @@ def find_finished(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -> 
     return kept
 
 
-def refuse_other_experiment(
-    journal: Path, earlier: Sequence[EvalResult], runs: Sequence[PlannedRun], judge: str
-) -> None:
-    """Refuse to mix the runs of two experiments in one journal.
-
-    InputError if the journal was started with another judge, or other content of --mcp-config or of a snapshot.
-    """
-    planned = {run.config.name: run.fingerprints.user_level for run in runs}
-    for result in earlier:
-        name, begun_with = result.config_name, result.fingerprints.user_level
-        if planned.get(name, begun_with) != begun_with:
-            raise InputError(
-                f"{journal}: started with another --mcp-config or snapshot for config {name}; "
-                "use the same files to continue it, or start another journal"
-            )
+def refuse_other_judge(journal: Path, earlier: Sequence[EvalResult], runs: Sequence[PlannedRun], judge: str) -> None:
+    """Raise InputError if the journal was started with another judge: verdicts of two judges do not mix."""
     for grade in (grade for result in find_finished(runs, earlier).values() for grade in result.grades):
         if grade.judge is not None and grade.status == "graded" and grade.judge.model != judge:
             raise InputError(
@@ -111,23 +95,8 @@ def refuse_other_experiment(
             )
 
 
-def count_repeats(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -> dict[str, int]:
-    """Count the runs in a journal that have to be repeated, by reason."""
-    rows = list(results)
-    done = find_finished(runs, rows)
-    last = {row.key[:4]: row for row in rows}
-    reasons = Counter(_why_again(run, last[run.key[:4]]) for run in runs if run.key not in done if run.key[:4] in last)
-    return dict(reasons.most_common())
-
-
-UNFINISHED = "they did not finish"
-
-
-def _why_again(run: PlannedRun, row: EvalResult) -> str:
-    if not row.outcome.measured:
-        return UNFINISHED
-    if row.fingerprints.task != run.fingerprints.task:
-        return "the task changed (its text, checks or files), or the version of this harness"
-    if row.fingerprints.config != run.fingerprints.config:
-        return "the config changed (its content, agent or sandbox), or the version of this harness"
-    return f"their files were deleted before they were checked (from {row.kept_project and row.kept_project.parent})"
+def count_repeats(runs: Iterable[PlannedRun], results: Sequence[EvalResult]) -> int:
+    """Count the finished runs in a journal that have to be made again, since something in them has changed."""
+    done = find_finished(runs, results)
+    finished = {result.key[:4] for result in results if result.outcome.measured}
+    return sum(run.key not in done and run.key[:4] in finished for run in runs)

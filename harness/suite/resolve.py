@@ -58,18 +58,9 @@ class ResolvedConfig(Config):
         """Hash over everything the agent is given, the model included."""
         given = self.model_dump(mode="json", include=AGENT_FIELDS)
         looked_up = {"env": self.env_as_written, "skills_path": self.skills_digest, "mcp_servers": self.servers}
-        return fingerprint.of_data({**given, **looked_up, "snapshot": self._snapshot_content})
-
-    @property
-    def user_level(self) -> str:
-        """Hash over what is configured for the user rather than the project; empty without any."""
-        given = [self.shared_servers, self._snapshot_content]
-        return fingerprint.of_data(given) if any(given) else ""
-
-    @property
-    def _snapshot_content(self) -> dict[str, Any] | None:
         snapshot = self.user_configuration
-        return None if snapshot is None else snapshot.model_dump(mode="json", exclude=SNAPSHOT_NOTES)
+        content = None if snapshot is None else snapshot.model_dump(mode="json", exclude=SNAPSHOT_NOTES)
+        return fingerprint.of_data({**given, **looked_up, "snapshot": content})
 
     def refuse_unknown_servers(self, servers: Mapping[str, Any] | None = None) -> None:
         """Raise InputError if a list of tools names a server that the agent will not have.

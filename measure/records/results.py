@@ -121,8 +121,6 @@ class Fingerprints(BaseModel):
     """Hash of what the task was generated from, whether or not the code is in the container."""
     config: str = ""
     """Hash of the config, its skills, snapshot and MCP servers, and the model."""
-    user_level: str = ""
-    """Hash of the snapshot and the servers of --mcp-config alone; empty without them."""
 
 
 class EvalResult(Record):

@@ -127,7 +127,7 @@ def test_runs_of_one_agent_do_not_stand_for_those_of_another(tmp_path: Path) -> 
     results, errors, code = matrix(tmp_path, "--executor", "command", "--command", program(tmp_path), "--resume")
     assert code == 0
     assert [result.passed for result in results] == [True]
-    assert "the config changed (its content, agent or sandbox)" in errors
+    assert "the agent, the sandbox or this harness changed" in errors
 
 
 @pytest.mark.parametrize(
