@@ -5,24 +5,22 @@ from __future__ import annotations
 import os
 import re
 import sys
-import tomllib
 from collections.abc import Iterable, Sequence
 from fnmatch import translate
 from pathlib import Path
-from typing import Any
 
 from harness.sandbox import directory, trees
-from locobench.shared.files import read_below
 
 STEERING = (
     *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg", ".coveragerc"),
-    *("sitecustomize.py", "usercustomize.py", "*.pth", "*.pyc", "*.pyo"),
+    *("pyproject.toml", "sitecustomize.py", "usercustomize.py", "*.pth", "*.pyc", "*.pyo"),
     *("*.egg-link", "*.egg-info", "*.dist-info"),  # pytest loads the plugins of distributions beside the tests
 )
-"""Names of files and folders that steer an interpreter or a test runner. The task's are used, an agent's are not."""
-_STEERING = re.compile("|".join(map(translate, STEERING)), re.IGNORECASE)
+"""Names of files and folders that steer an interpreter or a test runner.
 
-MAX_SETTINGS_BYTES = 1_000_000
+The task's are used; an agent's are only if `sources` names the file itself.
+"""
+_STEERING = re.compile("|".join(map(translate, STEERING)), re.IGNORECASE)
 
 PYTHON = re.compile(r"\.(?:py|pyc|pyo|so)\Z")
 IMPORT = re.compile(rb"^\s*(?:import|from)\s+(\w+)", re.MULTILINE)
@@ -72,10 +70,8 @@ class HandIn:
             return "outside of `sources`"
         if os.path.islink(work / path):  # which takes a path that is too long for no link
             return "a link"
-        if any(map(_STEERING.match, (*folders, name))):
+        if any(map(_STEERING.match, (*folders, name))) and path not in self._globs:
             return "steers an interpreter or a test runner"
-        if name == "pyproject.toml" and _settings(self._fixture, path) != _settings(work, path):
-            return "changes its section tool.pytest or build-system"
         shadowed = self.find_shadowed(path)
         return shadowed and f"in the place of {shadowed}"
 
@@ -143,18 +139,3 @@ def _find_imports(root: Path | None, files: Iterable[str]) -> set[str]:
     """Return the names that Python files import from."""
     sources = [(root / path).read_bytes() for path in files if root is not None and path.endswith(".py")]
     return {name.decode(errors="replace") for source in sources for name in IMPORT.findall(source)}
-
-
-def _settings(root: Path | None, path: str) -> Any:
-    """Return what a pyproject.toml says about tests and the build; its whole text if it is not valid TOML."""
-    try:
-        text = read_below(root, path, MAX_SETTINGS_BYTES).decode("utf-8", errors="replace") if root else ""
-    except FileNotFoundError:
-        text = ""
-    except OSError:  # a link, or too large
-        return object()  # unlike any other settings
-    try:
-        data = tomllib.loads(text)
-        return [data.get("build-system"), data.get("tool", {}).get("pytest")]
-    except (ValueError, RecursionError, AttributeError):
-        return text

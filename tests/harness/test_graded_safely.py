@@ -117,9 +117,6 @@ def test_settings_of_a_runner_in_a_shared_file_are_the_tasks(tmp_path: Path) -> 
     code, work = grader(tmp_path)
     (work / "pyproject.toml").write_text("[tool.pytest.ini_options]\naddopts = '--collect-only'\n")
     assert "2 passed" in code.grade_tests_pass(work, PYTEST).full_output
-    (work / "pyproject.toml").write_text("[project]\nname = 'x'\n")
-    code = CodeGrader(tmp_path / "hidden", fixture_path=tmp_path / "fixture")
-    assert code.grade_command_succeeds(work, "grep name pyproject.toml").passed
 
 
 def test_a_distribution_that_the_agent_plants_brings_no_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,18 +110,10 @@ def test_the_project_is_the_fixture_with_the_named_files_and_no_others(root: Pat
     assert not (graded / "elsewhere").exists()
 
 
-@pytest.mark.parametrize(
-    ("changed", "taken"),
-    [
-        ("[project]\nname = 'b'\n[tool.pytest.ini_options]\naddopts = '-q'\n", True),
-        ("[project]\nname = 'a'\n[tool.pytest.ini_options]\naddopts = '-p evil'\n", False),
-        (FILES["fixture/pyproject.toml"] + "[build-system]\nbuild-backend = 'evil'\n", False),
-    ],
-)
-def test_a_pyproject_is_taken_unless_it_changes_how_tests_run(root: Path, changed: str, taken: bool) -> None:
-    (root / "work").mkdir()
-    (root / "work/pyproject.toml").write_text(changed)
-    assert (hand_in(root, "pyproject.toml").refusal("pyproject.toml", root / "work") is None) is taken
+@pytest.mark.parametrize("name", ["pyproject.toml", "conftest.py"])
+def test_what_steers_a_runner_is_taken_when_it_is_named_itself(root: Path, name: str) -> None:
+    assert hand_in(root, "*").refusal(name, root) == "steers an interpreter or a test runner"
+    assert hand_in(root, name).refusal(name, root) is None
 
 
 def graded(root: Path, files: dict[str, str]) -> GradeResult:

@@ -239,7 +239,7 @@ IDEAS: dict[str, Idea] = {
     "a plugin that pyproject.toml names": Idea(
         put("app/plugin.py", PLUGIN) + put("pyproject.toml", "[tool.pytest.ini_options]\naddopts = '-p app.plugin'"),
         command=PYTEST,
-        sources=("app/**", "pyproject.toml"),
+        sources=("app/**", "*.toml"),
     ),
     "the tests' folder is a link": Idea(
         put("app/tests/test_split.py", EMPTY) + "touch app/tests/__init__.py; rm -r tests; ln -s app/tests tests",
