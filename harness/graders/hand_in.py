@@ -22,8 +22,8 @@ The task's are used; an agent's are only if `sources` names the file itself.
 """
 _STEERING = re.compile("|".join(map(translate, STEERING)), re.IGNORECASE)
 
+LIBRARY = sys.stdlib_module_names
 PYTHON = re.compile(r"\.(?:py|pyc|pyo|so)\Z")
-IMPORT = re.compile(rb"^\s*(?:import|from)\s+(\w+)", re.MULTILINE)
 TEST = re.compile(r"(?:^|[/._-])(?:tests?|spec)[._-]|Tests?\.")
 """In the path of a file of tests: test_money.py, test_money/, money_test.go, money.spec.ts, MoneyTest.java."""
 
@@ -53,10 +53,6 @@ class HandIn:
         folders = {folder for path in known for folder in _folders(path)}
         self._roots = {"", *(folder for folder in folders if packages.isdisjoint([folder, *_folders(folder)]))}
         """Folders that Python may import from."""
-        self._libraries = {*sys.stdlib_module_names}
-        if self._solved:  # else the agent may have to write what they import
-            provided = {part.partition(".")[0] for path in known for part in path.split("/")}
-            self._libraries |= _find_imports(hidden, hidden_files) - provided
 
     def refusal(self, path: str, work: Path) -> str | None:
         """Return why a file is not taken from an agent's tree; None if it is.
@@ -90,7 +86,7 @@ class HandIn:
             return None
         if module == "__init__":
             folder, _, module = folder.rpartition("/")
-        return f"the library {module}" if is_python and folder in self._roots and module in self._libraries else None
+        return f"the library {module}" if is_python and folder in self._roots and module in LIBRARY else None
 
     def assemble(self, work: Path, target: Path) -> None:
         """Build a project of the fixture and of what the agent hands in.
@@ -133,9 +129,3 @@ def list_files(root: Path | None, *, strict: bool = False) -> frozenset[str]:
         names[:] = [name for name in names if name not in directory.IGNORED_DIRS]
         found.update(f"{folder}{name}" for name in files)
     return frozenset(found)
-
-
-def _find_imports(root: Path | None, files: Iterable[str]) -> set[str]:
-    """Return the names that Python files import from."""
-    sources = [(root / path).read_bytes() for path in files if root is not None and path.endswith(".py")]
-    return {name.decode(errors="replace") for source in sources for name in IMPORT.findall(source)}

@@ -28,7 +28,7 @@ FILES = {
     "fixture/pyproject.toml": "[project]\nname = 'a'\n[tool.pytest.ini_options]\naddopts = '-q'\n",
     "fixture/tests/__init__.py": "",
     "fixture/tests/test_old.py": "",
-    "hidden/tests/test_split.py": "import hypothesis\nfrom app import split, later\n",
+    "hidden/tests/test_split.py": "from app import split, later\n",
     "hidden/src/money.test.ts": "",
     "solution/app/later.py": "",
 }
@@ -62,8 +62,7 @@ REFUSED = {
     "json/__init__.py": "in the place of the library json",
     "lib/random.pyc": "steers an interpreter or a test runner",
     "lib/random.py": "in the place of the library random",
-    "hypothesis.py": "in the place of the library hypothesis",
-    "lib/hypothesis/__init__.py": "in the place of the library hypothesis",
+    "lib/json/__init__.py": "in the place of the library json",
 }
 TAKEN = [
     "app/new.py", "app/types.py", "app/calendar.py", "app/later.py", "later.py", "new/types.py", "json/index.ts",
