@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
-from ruamel.yaml.constructor import DuplicateKeyError, SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 from ruamel.yaml.reader import ReaderError
@@ -25,9 +24,6 @@ from locobench.shared.files import read_text
 from locobench.shared.terminal import did_you_mean
 
 Model = TypeVar("Model", bound=BaseModel)
-
-LARGEST_DEFINITION = 1 << 20
-"""Limit for the characters of a task or config file: YAML is slow to read."""
 
 
 def load_task(path: Path | str) -> Task:
@@ -136,35 +132,13 @@ def _load(path: Path, model: type[Model]) -> Model:
         raise InputError(*problems) from error
 
 
-class _Constructor(SafeConstructor):
-    """Names the line of the first of two equal keys, and replaces an alias inside its own anchor by null."""
-
-    def construct_document(self, node: Any) -> Any:
-        self.deep_construct = True
-        return super().construct_document(node)
-
-    def check_mapping_key(self, node: Any, key_node: Any, mapping: Any, key: Any, value: Any) -> bool:
-        if key in mapping:
-            first = next(known for known, _ in node.value if known.value == key_node.value).start_mark.line + 1
-            text = f"{key}: key is given twice (first in line {first})"
-            raise DuplicateKeyError("", node.start_mark, text, key_node.start_mark)
-        return True
-
-
 def _parse(path: Path, text: str) -> Any:
-    if len(text) > LARGEST_DEFINITION:
-        raise InputError(
-            f"{path}: has {len(text):,} characters; a task or config file has at most {LARGEST_DEFINITION:,}"
-        )
-    yaml = YAML(typ="safe", pure=True)
-    yaml.Constructor = _Constructor
     try:
-        return yaml.load(text)
+        return YAML(typ="safe", pure=True).load(text)
     except MarkedYAMLError as error:
         # Some errors have the place and the reason as their context alone.
         mark, problem = error.problem_mark or error.context_mark, error.problem or error.context
-        what = problem if isinstance(error, DuplicateKeyError) else f"not YAML ({problem})"
-        raise InputError(f"{path}:{mark.line + 1}: {what}") from error
+        raise InputError(f"{path}:{mark.line + 1}: not YAML ({problem})") from error
     except ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise InputError(f"{path}:{line}: not YAML ({error.reason}: {text[error.position]!r})") from error
