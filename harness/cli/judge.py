@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from statistics import fmean
 
 import click
 
@@ -12,7 +13,7 @@ from harness.cli.output import journal_of, save_results
 from harness.graders.service import Api, Question, Service
 from harness.models import EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
-from harness.runner.panel import EXPECTED_REPLY_TOKENS, Panel, PanelReply, PanelStopped, judge_agreement
+from harness.runner.panel import EXPECTED_REPLY_TOKENS, Panel, PanelReply, PanelStopped
 from harness.runner.regrade import add_grade, build_question
 from locobench.shared.errors import InputError
 from locobench.shared.files import check_output
@@ -126,6 +127,10 @@ def _say_changes(before: Sequence[EvalResult], after: Sequence[EvalResult]) -> N
     measured = [result for result in after if result.measured]
     mean = f", mean score {sum(r.overall_score for r in measured) / len(measured):.3f}" if measured else ""
     say(f"{counted(len(after), 'run')}, {len(measured)} measured, {changed} with a changed verdict{mean}")
+    records = [grade.judge for result in after for grade in result.grades if grade.judge]
+    if spreads := [100 * record.spread for record in records if record.spread is not None]:
+        apart = f"{fmean(spreads):.1f} points apart in the mean"
+        say(f"  verdicts on one answer, smallest and largest: {apart} ({counted(len(spreads), 'run')})")
 
 
 def _say_estimate(panel: Panel, questions: Sequence[Question]) -> None:
@@ -140,14 +145,12 @@ def _say_estimate(panel: Panel, questions: Sequence[Question]) -> None:
 
 
 def _say_verdicts(panel: Panel, questions: Sequence[Question]) -> None:
-    """Print how many verdicts there are, what they cost, how far judges agree, and why verdicts are missing."""
+    """Print how many verdicts there are, what they cost, and why verdicts are missing."""
     replies = [reply for question in questions for reply in panel.replies(question)]
     failed = [reply for reply in replies if reply.verdict is None]
     say(
         f"{counted(len(questions), 'question')}, {counted(len(replies) - len(failed), 'verdict')}, "
         f"{len(failed)} missing; {cost_text(panel.spent_usd)} in all"
     )
-    for line in judge_agreement(panel.points(questions)):
-        say(f"  {line}")
     for text in sorted({reply.error for reply in failed})[:MOST_REASONS]:
         say(f"  no verdict: {text}", err=True)

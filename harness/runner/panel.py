@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import combinations, product
-from statistics import fmean, median, variance
+from itertools import product
 
 from harness.graders.service import Question, Reply, Service
 from locobench.scoring.judge.evidence import CHARACTERS_A_TOKEN
@@ -132,15 +129,6 @@ class Panel:
         """Return the replies to a question, judge by judge; a missing reply has the error "not asked"."""
         return [self._reply(*ask) for ask in self.asks([question])]
 
-    def points(self, questions: Iterable[Question]) -> dict[str, dict[str, list[float]]]:
-        """Return the main grades (0 to 100) by judge and question digest."""
-        found: dict[str, dict[str, list[float]]] = {judge: defaultdict(list) for judge in self.judges}
-        for question, judge, repeat in self.asks(questions):
-            verdict = self._reply(question, judge, repeat).verdict
-            if verdict is not None:
-                found[judge][question.digest].append(round(100 * question.score(verdict), 6))
-        return found
-
     def _reply(self, question: Question, judge: str, repeat: int) -> Reply:
         key = (question.digest, question.version, judge, repeat)
         return self._verdicts.get(key) or Reply(error="not asked")
@@ -163,25 +151,3 @@ def _expected_cost(judge: str, prompt: int) -> float | None:
 def _tokens(question: Question) -> int:
     """Estimate the tokens of a request, erring on the high side."""
     return sum(map(len, question.texts())) // CHARACTERS_A_TOKEN
-
-
-def judge_agreement(grades: Mapping[str, Mapping[str, Sequence[float]]]) -> Iterator[str]:
-    """Yield a line for each judge that was asked again, and for each pair of judges with answers in common.
-
-    A judge's grades of one answer, 0 to 100, scatter by the root of their mean variance (n - 1 in its denominator).
-    Two judges are compared by the median of each.
-    """
-    for judge, of_answers in grades.items():
-        repeated = [values for values in of_answers.values() if len(values) > 1]
-        if repeated:
-            scatter = math.sqrt(fmean(map(variance, repeated)))
-            yield f"{judge} asked again: grades of one answer scatter by {scatter:.1f} points ({len(repeated)} of them)"
-    for first, second in combinations(grades, 2):
-        both = sorted(grades[first].keys() & grades[second].keys())
-        a, b = ([round(median(grades[judge][name]), 9) for name in both] for judge in (first, second))
-        if both:
-            apart = [y - x for x, y in zip(a, b, strict=True)]
-            yield (
-                f"{first} and {second} on {len(both)}: {fmean(map(abs, apart)):.1f} points apart, "
-                f"the second gives {fmean(apart):+.1f}"
-            )

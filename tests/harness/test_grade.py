@@ -135,8 +135,7 @@ def test_the_median_of_judges_and_repeats_counts_and_their_agreement_is_told(tmp
     judge = run.grades[-1].judge
     assert judge is not None
     assert (judge.model, judge.samples) == ("claude-haiku-5-5, claude-sonnet-5-5", [0.6, 0.64, 0.7, 0.9])
-    assert "claude-haiku-5-5 asked again: grades of one answer scatter by 2.8 points" in result.output
-    assert "claude-haiku-5-5 and claude-sonnet-5-5 on 1: 18.0 points apart, the second gives +18.0" in result.output
+    assert "verdicts on one answer, smallest and largest: 30.0 points apart in the mean (1 run)" in result.output
 
 
 @pytest.mark.usefixtures("once")
