@@ -53,9 +53,7 @@ MOST_REASONS = 5
     type=click.IntRange(1, 25),
     help="How often each judge is asked about each answer.",
 )
-@click.option(
-    "--max-cost-usd", type=click.FloatRange(0, min_open=True), help="Stop before the total could exceed this."
-)
+@click.option("--max-cost-usd", type=click.FloatRange(0, min_open=True), help="Ask no more once this is spent.")
 @reward_options
 @click.option("--dry-run", is_flag=True, help="Show what would be asked and the cost; ask nothing.")
 @click.option("--quiet", is_flag=True, help="No progress.")

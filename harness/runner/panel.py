@@ -61,7 +61,7 @@ class Panel:
     journal: Journal[PanelReply] | None = None
     """Needed to ask."""
     max_cost_usd: float | None = None
-    """Limit for the journal's total; no request is made that may exceed it."""
+    """Once the journal's total has reached this, nothing more is asked."""
 
     def __post_init__(self) -> None:
         self.judges = list(dict.fromkeys(self.judges))
@@ -85,10 +85,10 @@ class Panel:
 
     def estimate(self, questions: Iterable[Question]) -> tuple[int, float | None]:
         """Return how many tokens it takes to ask what is left, and the cost in US$; None if a price is not known."""
-        left = [(judge, _tokens(question)) for question, judge, _ in self.open_asks(questions)]
-        costs = [_expected_cost(judge, tokens) for judge, tokens in left]
-        known = [cost for cost in costs if cost is not None]
-        return sum(tokens for _, tokens in left), sum(known) if len(known) == len(costs) else None
+        left = [(judge, sum(map(len, question.texts()))) for question, judge, _ in self.open_asks(questions)]
+        tokens = [(judge, characters // CHARACTERS_A_TOKEN) for judge, characters in left]
+        costs = [price.of(n, EXPECTED_REPLY_TOKENS) for judge, n in tokens if (price := price_of(judge, n))]
+        return sum(n for _, n in tokens), sum(costs) if len(costs) == len(tokens) else None
 
     def ask(self, questions: Sequence[Question], callback: Callback | None = None) -> None:
         """Ask every question that has no verdict in the journal.
@@ -100,7 +100,8 @@ class Panel:
         left, total = self.open_asks(questions), len(self.asks(questions))
         failures = 0
         for number, (question, judge, repeat) in enumerate(left, start=total - len(left) + 1):
-            self._keep_budget(question, judge)
+            if self.max_cost_usd is not None and self.spent_usd >= self.max_cost_usd:
+                raise PanelStopped(f"the budget of ${self.max_cost_usd:g} is used up (${self.spent_usd:.4f} spent)")
             self.journal.reserve()  # before it is paid for
             said = self.service.ask(question, judge)
             # A judge may quote secrets from an answer or from the code.
@@ -132,22 +133,3 @@ class Panel:
     def _reply(self, question: Question, judge: str, repeat: int) -> Reply:
         key = (question.digest, question.version, judge, repeat)
         return self._verdicts.get(key) or Reply(error="not asked")
-
-    def _keep_budget(self, question: Question, judge: str) -> None:
-        if self.max_cost_usd is None:
-            return
-        next_one = _expected_cost(judge, _tokens(question)) or 0.0
-        if self.spent_usd + next_one > self.max_cost_usd:
-            spent = f"${self.spent_usd:.4f} spent, the next verdict may cost ${next_one:.4f}"
-            raise PanelStopped(f"the budget of ${self.max_cost_usd:g} is used up: {spent}")
-
-
-def _expected_cost(judge: str, prompt: int) -> float | None:
-    """Return the cost of a verdict in US$ on a prompt of so many tokens; None if the judge's price is not known."""
-    price = price_of(judge, prompt)
-    return price.of(prompt, EXPECTED_REPLY_TOKENS) if price else None
-
-
-def _tokens(question: Question) -> int:
-    """Estimate the tokens of a request, erring on the high side."""
-    return sum(map(len, question.texts())) // CHARACTERS_A_TOKEN

@@ -270,13 +270,13 @@ def test_the_key_is_in_no_file_and_no_message(tmp_path: Path) -> None:
     assert not any(KEY in text for text in [*written, result.output, result.stderr])
 
 
-def test_no_request_is_made_that_may_exceed_the_budget(tmp_path: Path) -> None:
+def test_no_request_is_made_once_the_budget_is_spent(tmp_path: Path) -> None:
     make_job(tmp_path, trials=3)
-    result, api = grade(tmp_path, reply(), arguments=("--max-cost-usd", 0.001))
-    assert (result.exit_code, api.requests) == (2, [])
-    assert "the budget of $0.001 is used up" in result.stderr
+    result, api = grade(tmp_path, reply(), arguments=("--max-cost-usd", 0.00001))
+    assert (result.exit_code, len(api.requests)) == (2, 1)
+    assert "the budget of $1e-05 is used up" in result.stderr
     result, api = grade(tmp_path, reply(), arguments=("--max-cost-usd", 1))
-    assert (result.exit_code, len(api.requests)) == (0, 3)
+    assert (result.exit_code, len(api.requests)) == (0, 2)
 
 
 def test_a_budget_needs_a_known_price(tmp_path: Path) -> None:
