@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import threading
 import traceback
 from datetime import UTC, datetime
 
@@ -34,9 +33,6 @@ class SingleRun:
         self.executor = executor
         self.grader = grader
         self.isolator = isolator
-        # Copying and hashing hold the interpreter. In turns, each worker's agent starts as early as possible; side by
-        # side, all would wait for the last. Two at a time, since one may be waiting for the disk.
-        self._turn = threading.BoundedSemaphore(2)
 
     def attempt(self, run: PlannedRun) -> EvalResult:
         """Run the agent once. The result has its secrets redacted and is not graded yet.
@@ -56,14 +52,13 @@ class SingleRun:
             trace = _lost_trace(run, Outcome.SETUP_ERROR, ErrorKind.FIXTURE, str(error).splitlines()[0])
             return self._result(run, started, trace)
         try:
-            with self._turn:
-                env = self.isolator.create_environment(
-                    task.fixture_path,
-                    config.claude_md,
-                    agents_md=config.agents_md,
-                    skills=config.skills,
-                    layout=self.executor.layout,
-                )
+            env = self.isolator.create_environment(
+                task.fixture_path,
+                config.claude_md,
+                agents_md=config.agents_md,
+                skills=config.skills,
+                layout=self.executor.layout,
+            )
         except (OSError, ValueError) as error:
             trace = _lost_trace(run, Outcome.SETUP_ERROR, ErrorKind.FIXTURE, str(error))
             return self._result(run, started, trace)
@@ -85,8 +80,7 @@ class SingleRun:
         if config.user_configuration is not None:
             home = env.temp_root / "user"
             variables |= ConfigImporter().setup_ci_environment(config.user_configuration, home, disable_mcp=False)
-        with self._turn:
-            before = self.isolator.snapshot_files(env.path)
+        before = self.isolator.snapshot_files(env.path)
         trace: ExecutionTrace | None = None
         try:
             try:
@@ -99,11 +93,10 @@ class SingleRun:
                 traceback.print_exc()
                 text = f"the executor raised {type(error).__name__}: {error}"
                 return _lost_trace(run, Outcome.INFRA_ERROR, ErrorKind.EXECUTOR, text)
-            with self._turn:
-                trees.restore(env.path)
-                changes = self.isolator.diff_files(before, env.path)
-                left_out = getattr(changes, "left_out", 0)
-                return trace.model_copy(update={"file_changes": changes, "file_changes_left_out": left_out})
+            trees.restore(env.path)
+            changes = self.isolator.diff_files(before, env.path)
+            left_out = getattr(changes, "left_out", 0)
+            return trace.model_copy(update={"file_changes": changes, "file_changes_left_out": left_out})
         except (OSError, MemoryError) as error:
             text = f"what the agent left cannot be read: {error or type(error).__name__}"
             return _lost_trace(run, Outcome.INFRA_ERROR, ErrorKind.UNREADABLE, text, trace)
