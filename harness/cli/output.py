@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,17 +12,6 @@ from locobench.shared.errors import InputError
 from locobench.shared.installation import HARNESS
 from measure.report.console import say
 from measure.results import files
-
-
-def refuse_unwritable(path: Path) -> None:
-    """Check before the first run costs money that its result can be written; InputError if it cannot."""
-    folder = path.expanduser().absolute().parent
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder) as file:
-            file.write(b"\n" * 4096)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror}); name another place with -o") from error
 
 
 def journal_of(output: Path) -> Path:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from harness.cli.output import refuse_unwritable, results_and_journal, save_results, say_stopped
+from harness.cli.output import results_and_journal, save_results, say_stopped
 from harness.cli.run_options import confirm_repeats, make_runner, run_options
 from harness.models import Config, EvalResult, Task
 from harness.runner.matrix import MatrixStopped
@@ -107,7 +107,6 @@ def _run_matrix(
     if dry_run:
         _print_plan(planned, len(kept))
         ctx.exit(0)
-    refuse_unwritable(path)
     confirm_repeats(planned, earlier, journal, yes=yes)
     if not output and not quiet:
         say(f"results go to {path}")

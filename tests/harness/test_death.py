@@ -70,7 +70,7 @@ def test_a_place_that_cannot_be_written_is_found_before_the_first_paid_run(tmp_p
     (root / "file").touch()
     shown = harness(root, *COMMANDS[command][:-1], "file/out.json", "--claude", str(root / "bin/claude"))
     assert shown.returncode == 2
-    assert "file/out.json" in shown.stderr
+    assert "file/out.journal.jsonl: cannot be written" in shown.stderr
     assert len(shown.stderr.splitlines()) == 1
     assert not calls(root / "bin/claude")
 
