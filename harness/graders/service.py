@@ -30,6 +30,16 @@ Api = Literal["anthropic", "openai"]
 BASE_URLS: dict[str, str] = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com"}
 
 
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Another host must not get the key."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+_OPENER = urllib.request.build_opener(_NoRedirect)
+
+
 @dataclass(frozen=True)
 class Question:
     """Something that judges give a verdict on."""
@@ -110,7 +120,7 @@ class Service:
         for attempt in range(1, ATTEMPTS + 1):
             wait = 2.0 ** (attempt - 1)
             try:
-                with urllib.request.urlopen(request, timeout=min(until - monotonic(), 300)) as response:
+                with _OPENER.open(request, timeout=min(until - monotonic(), 300)) as response:
                     return json.load(response)
             except urllib.error.HTTPError as error:
                 failure = JudgeError(f"the service answered {error.code}{self._reason(error)}", error.code)

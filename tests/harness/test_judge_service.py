@@ -182,6 +182,14 @@ def test_a_broken_reply_is_an_error_of_the_judge(reply: bytes) -> None:
     assert found.error
 
 
+def test_the_key_does_not_follow_a_redirect() -> None:
+    with MessagesAPI(always(GOOD)) as elsewhere:
+        moved = f"HTTP/1.1 302 Found\r\nlocation: {elsewhere.url}/v1/messages\r\ncontent-length: 0\r\n\r\n"
+        with raw_service(moved.encode()) as url:
+            assert "302" in grade(url).error
+        assert elsewhere.requests == []
+
+
 @pytest.mark.parametrize("key", ["", f"{KEY}\n", f"{KEY}\r\nx-evil: 1", f"{KEY}\u2026"])
 def test_a_key_that_no_header_can_carry_is_refused_without_showing_it(key: str) -> None:
     with MessagesAPI(always(GOOD)) as service:
