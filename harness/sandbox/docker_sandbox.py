@@ -5,11 +5,9 @@ from __future__ import annotations
 import contextlib
 import copy
 import os
-import select
-import socket
 import sys
 import threading
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -24,7 +22,7 @@ from harness.sandbox.processes import Command, Limits, ProcessResult, StopCause
 from harness.sandbox.variables import agent_environment, tool_environment
 from locobench.containers.container import Container, EngineError
 from locobench.containers.container import Limits as ContainerLimits
-from locobench.containers.engine import ENGINE_SECONDS, Engine
+from locobench.containers.engine import Engine
 from locobench.shared.errors import InputError
 
 OF_THIS_MACHINE = ("PATH", "HOME", "SHELL", "USER", "LOGNAME")
@@ -92,19 +90,17 @@ class DockerSandbox(Sandbox):
         limits = ContainerLimits(command.limits.wall + command.limits.grace, **self._resources.model_dump())
         try:
             with self._create(command, limits) as container:
-                finished = command.run(lambda: ContainerProcess(container))
-                over_storage = container.over_storage
+                container.watch()
+                finished = replace(command, argv=container.start_attached, env=find_engine().environment).run()
+                if container.over_storage:
+                    return replace(finished, cause=StopCause.STORAGE, returncode=None)
+                if finished.cause is not StopCause.EXITED:
+                    return finished
+                return replace(finished, returncode=container.exit_code())
+        except FileNotFoundError:
+            raise SandboxError("the docker command is not on PATH; install it") from None
         except EngineError as error:
             raise SandboxError(str(error)) from None
-        if over_storage:
-            return replace(finished, cause=StopCause.STORAGE, returncode=None)
-        if finished.cause is not StopCause.EXITED:
-            return finished
-        # The last thing heard is the end of the output; what follows is the engine taking the container down.
-        seconds = finished.duration_seconds - finished.silent_seconds
-        if seconds > command.limits.wall:  # the harness itself was held up
-            return replace(finished, cause=StopCause.TIMEOUT, returncode=None)
-        return replace(finished, duration_seconds=seconds)
 
     def _create(self, command: Command, limits: ContainerLimits) -> contextlib.AbstractContextManager[Container]:
         """Create a container that sees only the folders of this machine that the command needs."""
@@ -147,68 +143,6 @@ def find_engine() -> Engine:
         text = f"the Docker engine has no {missing} (see `docker info`)"
         print(f"{text}: containers may use more than their task's `resources`", file=sys.stderr)
     return found
-
-
-class ContainerProcess:
-    """A container's command with pipes to its standard streams: what `GuardedProcess` is on this machine."""
-
-    def __init__(self, container: Container) -> None:
-        """Start the command; EngineError if it cannot be started."""
-        self._container = container
-        self._socket, frames = container.attach()
-        container.start()
-        (given, to), (out, out_end), (err, err_end), (self._end, at_end) = (os.pipe() for _ in range(4))
-        self.pipes = os.fdopen(to, "wb", 0), os.fdopen(out, "rb", 0), os.fdopen(err, "rb", 0)
-        self._result: int | EngineError | None = None
-        for work in (lambda: self._feed(given), lambda: self._read(frames, {1: out_end, 2: err_end}, at_end)):
-            threading.Thread(target=work, daemon=True).start()
-
-    def _feed(self, given: int) -> None:
-        """Send standard input, in a thread of its own since the command may not read it."""
-        with os.fdopen(given, "rb", 0) as source, contextlib.suppress(OSError):
-            while chunk := source.read(1 << 16):
-                self._socket.sendall(chunk)
-            self._socket.shutdown(socket.SHUT_WR)
-
-    def _read(self, frames: Generator[tuple[int, bytes]], ends: Mapping[int, int], at_end: int) -> None:
-        """Write output to the pipes as fast as they are read, then wait for the exit code."""
-        with os.fdopen(at_end, "wb"):
-            with (
-                contextlib.closing(frames),
-                os.fdopen(ends[1], "wb", 0) as out,
-                os.fdopen(ends[2], "wb", 0) as err,
-                contextlib.suppress(OSError),
-            ):
-                for stream, chunk in frames:
-                    (out if stream == 1 else err).write(chunk)
-            try:
-                self._result = self._container.wait(ENGINE_SECONDS)
-            except EngineError as error:
-                self._result = error
-
-    def fileno(self) -> int:
-        """A descriptor that can be read once the command has ended and all of its output is in the pipes."""
-        return self._end
-
-    def returncode(self) -> int:
-        """Return the command's exit code; EngineError if it was lost."""
-        if isinstance(self._result, int):
-            return self._result
-        raise self._result or EngineError("the Docker engine does not say how the container ended")
-
-    def end(self, grace: float = 0.0) -> None:
-        """Kill the command and everything it started; with a grace period in seconds, it gets SIGTERM first."""
-        waiting = select.poll()
-        waiting.register(self._end, select.POLLIN)
-        with contextlib.suppress(EngineError):
-            if grace > 0:
-                self._container.signal("SIGTERM")
-                waiting.poll(grace * 1000)
-        # First, because the engine removes no container before somebody has taken its output.
-        with contextlib.suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)
-        self._container.remove()
-        os.close(self._end)
 
 
 def _outermost(paths: Sequence[Path], within: Sequence[Path] = ()) -> list[Path]:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, Protocol
 
 from harness.sandbox.guarded_process import GuardedProcess
 
@@ -37,23 +36,6 @@ class StopCause(StrEnum):
     """The caller had what it needed, and the process did not end within the grace period."""
     ABORTED = "aborted"
     """The caller saw a line that made it pointless to continue."""
-
-
-class Process(Protocol):
-    """A running command."""
-
-    @property
-    def pipes(self) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
-        """Standard input, output and error."""
-
-    def fileno(self) -> int:
-        """A descriptor that can be read once the command has ended."""
-
-    def returncode(self) -> int:
-        """Return the exit code."""
-
-    def end(self, grace: float = 0.0) -> None:
-        """End it; with a grace period in seconds, it gets SIGTERM first."""
 
 
 class LineVerdict(StrEnum):
@@ -108,12 +90,9 @@ class Command:
     reads: Sequence[Path] = ()
     """Files and folders that it needs to read."""
 
-    def run(self, start: Callable[[], Process] | None = None) -> ProcessResult:
-        """Run the command to its end or a limit, and end every process it started; OSError if it cannot be started.
-
-        `start` starts it elsewhere than on this machine.
-        """
-        process = start() if start else GuardedProcess(self.argv, cwd=self.cwd, env=self.env)
+    def run(self) -> ProcessResult:
+        """Run the command to its end or a limit, and end every process it started; OSError if it cannot be started."""
+        process = GuardedProcess(self.argv, cwd=self.cwd, env=self.env)
         started = time.monotonic()
         pump = None
         grace = 0.0
@@ -185,7 +164,7 @@ class _Pump:
     It uses no thread per pipe, so that a process which cannot be killed keeps no thread and no descriptor.
     """
 
-    def __init__(self, process: Process, stdin: bytes, on_line: Callable[[bytes], LineVerdict] | None) -> None:
+    def __init__(self, process: GuardedProcess, stdin: bytes, on_line: Callable[[bytes], LineVerdict] | None) -> None:
         self.out, self.err = _Kept(), _Kept()
         self._line = b""
         self._too_long = False

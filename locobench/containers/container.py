@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import socket
 import subprocess
 import sys
 import tarfile
 import threading
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,7 +19,6 @@ from typing import Any
 from docker import APIClient
 from docker.errors import APIError, DockerException, NotFound
 from docker.models.containers import Container as Made
-from docker.utils.socket import frames_iter
 
 LOOK_SECONDS = 0.5
 """How often the free space of the disks is looked at."""
@@ -86,29 +84,29 @@ class Container:
                         most -= len(content)
         return found
 
-    def attach(self) -> tuple[socket.socket, Generator[tuple[int, bytes]]]:
-        """Return a socket to write standard input to, and the output: 1 and a part of stdout, or 2 and one of stderr.
-
-        To be called before `start`, so that no output is lost.
-        """
-        streams = {"stream": 1, "stdin": 1, "stdout": 1, "stderr": 1}
-        with engine_errors():
-            stream: Any = self._api.attach_socket(str(self._made.id), params=streams)
-        own: socket.socket = getattr(stream, "_sock", stream)  # the file around it can neither wait nor half close
-        own.settimeout(None)
-
-        def output() -> Generator[tuple[int, bytes]]:
-            with contextlib.closing(own), contextlib.closing(stream), contextlib.suppress(OSError):
-                yield from frames_iter(stream, tty=False)  # type: ignore[no-untyped-call]
-
-        return own, output()
+    @property
+    def start_attached(self) -> list[str]:
+        """The command that starts it with its own standard streams, and passes signals on; call `watch` before."""
+        return ["docker", "start", "--attach", "--interactive", str(self._made.id)]
 
     def start(self) -> None:
         """Start it; returns when its command runs."""
-        floor = self._free() - self._storage
+        self.watch()
         with engine_errors():
             self._made.start()
-        threading.Thread(target=self._watch, args=(floor,), daemon=True).start()
+
+    def watch(self) -> None:
+        """Kill it, from now on, when it uses more than its storage."""
+        threading.Thread(target=self._watch, args=(self._free() - self._storage,), daemon=True).start()
+
+    def exit_code(self) -> int:
+        """Return the exit code once it has ended; EngineError if it could not be started, or still runs."""
+        with engine_errors():
+            self._made.reload()
+        state = self._made.attrs["State"]
+        if state["Error"] or state["Status"] != "exited":
+            raise EngineError(f"engine: {state['Error'] or 'the container is ' + state['Status']}")
+        return int(state["ExitCode"])
 
     def wait(self, seconds: float) -> int | None:
         """Return the exit code, or None if it still runs after some seconds."""

@@ -50,8 +50,8 @@ class Engine:
         self._builds: set[subprocess.Popen[bytes]] = set()
         self._label = f"{LABEL}={secrets.token_hex(8)}"
         with engine_errors("no Docker engine answers ({})"):
-            self._environment = _environment()
-            self._client = docker.from_env(timeout=ENGINE_SECONDS, environment=self._environment)
+            self.environment = _environment()
+            self._client = docker.from_env(timeout=ENGINE_SECONDS, environment=self.environment)
             self.info: Mapping[str, Any] = self._client.info()
         root = Path(self.info.get("DockerRootDir") or "/nowhere")
         self._root = root if root.exists() else None
@@ -63,7 +63,7 @@ class Engine:
             stderr=devnull,
             start_new_session=True,
             cwd="/",
-            env=self._environment,
+            env=self.environment,
         )
 
     @property
@@ -88,7 +88,7 @@ class Engine:
         try:
             process = subprocess.Popen(
                 ["docker", "build", f"--label={BUILT}", f"--tag={tag}", context],
-                env=self._environment,
+                env=self.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
