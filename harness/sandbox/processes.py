@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
-import selectors
+import shutil
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
+from typing import IO, Any
 
-from harness.sandbox.guarded_process import GuardedProcess
+from harness.sandbox import guardian
 
 POLL_SECONDS = 0.1
-"""Longest delay in seconds until a limit, a cancellation or the end of the process is noticed."""
+"""Longest delay in seconds until a limit or a cancellation is noticed."""
+
+LONGEST_END = 10.0
+"""Seconds that a guardian gets to end everything, itself included."""
 
 KEPT_BYTES = 1_000_000
 """Bytes kept of stdout and of stderr; of a longer output, half of this from its start and half from its end."""
@@ -63,7 +72,7 @@ class ProcessResult:
     """The result of a process."""
 
     returncode: int | None
-    """None if the harness had to end it."""
+    """Above 128 if a signal ended it, as in a shell; None if the harness had to end it."""
     stdout: bytes
     stderr: bytes
     cause: StopCause
@@ -92,57 +101,120 @@ class Command:
 
     def run(self) -> ProcessResult:
         """Run the command to its end or a limit, and end every process it started; OSError if it cannot be started."""
-        process = GuardedProcess(self.argv, cwd=self.cwd, env=self.env)
+        process, owner = self._start()
         started = time.monotonic()
-        pump = None
-        grace = 0.0
+        assert process.stdin and process.stdout and process.stderr
+        out, err = _Output(process.stdout, self.on_line), _Output(process.stderr)
+        threads = [threading.Thread(target=_feed, args=(process.stdin, self.stdin), daemon=True), out, err]
         try:
-            pump = _Pump(process, self.stdin, self.on_line)
-            cause = _wait(pump, self.limits, self.cancelled, started)
-            returncode = process.returncode() if cause is StopCause.EXITED else None
+            for thread in threads:
+                thread.start()
+            cause = self._wait(process, out, err, started)
             duration = time.monotonic() - started
-            silent = max(0.0, started + duration - pump.heard_at)
+            silent = max(0.0, started + duration - max(out.heard_at, err.heard_at))
             if cause not in (StopCause.EXITED, StopCause.ABORTED):
-                grace = min(self.limits.grace, 2.0)
+                with contextlib.suppress(BrokenPipeError):
+                    os.write(owner, b"T")
+                _ends_within(process, min(self.limits.grace, 2.0))
         finally:
-            process.end(grace)
-            if pump is not None:
-                pump.close()
-        return ProcessResult(returncode, pump.out.content, pump.err.content, cause, duration, silent)
+            os.close(owner)
+            if not _ends_within(process, LONGEST_END):
+                process.kill()
+                process.wait()
+        for thread in threads:
+            thread.join(LONGEST_END)  # a process that cannot be killed keeps its pipes
+        # A guardian that is killed takes its command with it.
+        code = process.returncode if process.returncode >= 0 else 128 - process.returncode
+        exited = cause is StopCause.EXITED
+        return ProcessResult(code if exited else None, out.content, err.content, cause, duration, silent)
+
+    def _start(self) -> tuple[subprocess.Popen[bytes], int]:
+        """Start the command below a guardian; return the guardian, and the descriptor that it watches."""
+        if shutil.which(self.argv[0], path=self.env.get("PATH", os.defpath)) is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.argv[0])
+        owned, owner = os.pipe()
+        guarded = [sys.executable, "-I", "-S", guardian.__file__, str(owned), *self.argv]
+        try:
+            process = subprocess.Popen(
+                [part.encode("utf-8", "surrogateescape") for part in guarded],  # in any locale
+                cwd=self.cwd,
+                env=self.env,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                pass_fds=(owned,),
+            )
+        except BaseException:
+            os.close(owner)
+            raise
+        finally:
+            os.close(owned)
+        return process, owner
+
+    def _wait(self, process: subprocess.Popen[bytes], out: _Output, err: _Output, started: float) -> StopCause:
+        """Wait until the process ends or must be ended; return which."""
+        last_line_at: float | None = None
+        while True:
+            ended = _ends_within(process, POLL_SECONDS)
+            now = time.monotonic()
+            if out.verdict is LineVerdict.ABORT:
+                return StopCause.ABORTED
+            if ended:
+                return StopCause.EXITED
+            if self.cancelled is not None and self.cancelled.is_set():
+                return StopCause.CANCELLED
+            last_line_at = (last_line_at or now) if out.verdict is LineVerdict.LAST else None
+            if last_line_at is not None:
+                if now - last_line_at > self.limits.grace:
+                    return StopCause.DONE
+            elif now - started > self.limits.wall:
+                return StopCause.TIMEOUT
+            elif self.limits.silence is not None and now - max(out.heard_at, err.heard_at) > self.limits.silence:
+                return StopCause.SILENT
 
 
-def _wait(pump: _Pump, limits: Limits, cancelled: threading.Event | None, started: float) -> StopCause:
-    """Move bytes until the process ends or must be ended; return which."""
-    last_line_at: float | None = None
-    while True:
-        pump.step(POLL_SECONDS)
-        now = time.monotonic()
-        if pump.verdict is LineVerdict.ABORT:
-            return StopCause.ABORTED
-        if pump.ended:
-            return StopCause.EXITED
-        if cancelled is not None and cancelled.is_set():
-            return StopCause.CANCELLED
-        last_line_at = (last_line_at or now) if pump.verdict is LineVerdict.LAST else None
-        if last_line_at is not None:
-            if now - last_line_at > limits.grace:
-                return StopCause.DONE
-        elif now - started > limits.wall:
-            return StopCause.TIMEOUT
-        elif limits.silence is not None and now - pump.heard_at > limits.silence:
-            return StopCause.SILENT
+def _ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
-class _Kept:
-    """Keeps the start and the end of an output of any length."""
+def _feed(stream: IO[bytes], content: bytes) -> None:
+    """Write standard input; the command need not read it."""
+    with contextlib.suppress(BrokenPipeError), stream:
+        stream.write(content)
 
-    def __init__(self) -> None:
-        self._head = bytearray()
-        self._tail = bytearray()
+
+class _Output(threading.Thread):
+    """Reads an output of any length to its end: keeps its start and its end, and shows its lines to `on_line`."""
+
+    def __init__(self, stream: Any, on_line: Callable[[bytes], LineVerdict] | None = None) -> None:
+        super().__init__(daemon=True)
+        self.verdict = LineVerdict.CONTINUE
+        self.heard_at = time.monotonic()
+        self._stream = stream
+        self._on_line = on_line
+        self._head, self._tail = bytearray(), bytearray()
         self._left_out = 0
 
-    def add(self, chunk: bytes) -> None:
-        """Add more of the output."""
+    def run(self) -> None:
+        """Read until the command and all that it started have closed the stream."""
+        read = partial(self._stream.readline, LONGEST_LINE) if self._on_line else partial(self._stream.read1, 1 << 20)
+        starts_line = True
+        with self._stream:
+            for chunk in iter(read, b""):
+                self.heard_at = time.monotonic()
+                self._keep(chunk)
+                ends_line = chunk.endswith(b"\n")
+                is_whole = starts_line and (ends_line or len(chunk) < LONGEST_LINE)
+                if self._on_line and is_whole and self.verdict is not LineVerdict.ABORT:
+                    self.verdict = self._on_line(chunk.removesuffix(b"\n"))
+                starts_line = ends_line
+
+    def _keep(self, chunk: bytes) -> None:
         half = KEPT_BYTES // 2
         room = half - len(self._head)
         self._head += chunk[:room]
@@ -156,93 +228,3 @@ class _Kept:
         """What was kept, with a line that says how much was left out."""
         gap = f"\n[{self._left_out} bytes left out]\n".encode() if self._left_out else b""
         return bytes(self._head) + gap + bytes(self._tail)
-
-
-class _Pump:
-    """Feeds stdin and collects stdout and stderr of a process without blocking on any of them.
-
-    It uses no thread per pipe, so that a process which cannot be killed keeps no thread and no descriptor.
-    """
-
-    def __init__(self, process: GuardedProcess, stdin: bytes, on_line: Callable[[bytes], LineVerdict] | None) -> None:
-        self.out, self.err = _Kept(), _Kept()
-        self._line = b""
-        self._too_long = False
-        """Whether the current line is longer than LONGEST_LINE."""
-        self.verdict = LineVerdict.CONTINUE
-        self.ended = False
-        """Whether the command and all that it started have ended."""
-        self.heard_at = time.monotonic()
-        self._on_line = on_line
-        self._stdin = memoryview(stdin)
-        self._selector = selectors.DefaultSelector()
-        self._selector.register(process, selectors.EVENT_READ)
-        self._pipes = process.pipes
-        for pipe in self._pipes:
-            os.set_blocking(pipe.fileno(), False)
-        to, out, err = self._pipes
-        self._selector.register(out, selectors.EVENT_READ, self.out)
-        self._selector.register(err, selectors.EVENT_READ, self.err)
-        if stdin:
-            self._selector.register(to, selectors.EVENT_WRITE)
-        else:
-            to.close()
-
-    def step(self, timeout: float) -> None:
-        """Move the bytes that are ready, waiting up to `timeout` seconds for some."""
-        for key, events in self._selector.select(timeout):
-            if key.data is not None:
-                self._read(key.fd, key.data)
-            elif events & selectors.EVENT_WRITE:
-                self._write(key.fd)
-            else:
-                self.ended = True
-
-    def _write(self, fd: int) -> None:
-        try:
-            self._stdin = self._stdin[os.write(fd, self._stdin[:65536]) :]
-        except BlockingIOError:
-            return
-        except BrokenPipeError:
-            self._stdin = self._stdin[:0]
-        if not self._stdin:
-            self._selector.unregister(fd)
-            self._pipes[0].close()
-
-    def _read(self, fd: int, buffer: _Kept) -> bool:
-        """Read what is there; return whether there was anything."""
-        try:
-            chunk = os.read(fd, 1 << 20)
-        except BlockingIOError:
-            return False
-        self.heard_at = time.monotonic()
-        buffer.add(chunk)
-        if not chunk:
-            self._selector.unregister(fd)
-        if buffer is self.out:
-            self._lines(chunk)
-        return bool(chunk)
-
-    def _lines(self, chunk: bytes) -> None:
-        """Judge the lines that a chunk completes; an empty chunk is the end of output, and completes the last line."""
-        if self._on_line is None:
-            return
-        *whole, self._line = (self._line + chunk).split(b"\n")
-        if not chunk and self._line:
-            whole, self._line = [self._line], b""
-        for line in whole:
-            if self.verdict is not LineVerdict.ABORT and not self._too_long and len(line) <= LONGEST_LINE:
-                self.verdict = self._on_line(line)
-            self._too_long = False
-        if len(self._line) > LONGEST_LINE:
-            self._line, self._too_long = b"", True
-
-    def close(self) -> None:
-        """Read the remaining output and close all pipes."""
-        for key in list(self._selector.get_map().values()):
-            while key.data is not None and self._read(key.fd, key.data):
-                pass
-        self._lines(b"")
-        self._selector.close()
-        for pipe in self._pipes:
-            pipe.close()

@@ -21,7 +21,7 @@ LATEST_SECONDS = 1e11
 """Seconds since 1970; a larger number is a time in milliseconds, or not a time at all."""
 
 LAST_EXIT_CODE = 128
-"""In a container, a larger exit code means that a signal ended the process."""
+"""A larger exit code means that a signal ended the process."""
 
 
 def decide(
@@ -53,7 +53,7 @@ def decide(
         return STOP_ENDINGS[cause]
     if cause is StopCause.SILENT:
         return Ending(infra, ErrorKind.SILENT, "the CLI printed nothing for too long")
-    if returncode is not None and (returncode < 0 or returncode > LAST_EXIT_CODE):
+    if returncode is not None and returncode > LAST_EXIT_CODE:
         return Ending(infra, ErrorKind.KILLED, f"the CLI was killed (exit code {returncode})")
     why = _with_cure(" ".join(stderr.split())[-300:])
     if not messages and returncode != 0:
