@@ -8,51 +8,18 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
 
+from harness.executor.transcript import Ending, Transcript
 from harness.models import Config, ErrorKind, ExecutionTrace, Outcome, Resources
 from harness.sandbox import scratch
 from harness.sandbox.place import Sandbox, SandboxError
-from harness.sandbox.processes import Command, Limits, ProcessResult, StopCause
+from harness.sandbox.processes import Command, Limits, ProcessResult
 from harness.suite.resolve import ResolvedConfig, read_servers, resolve
 from harness.suite.skills import Skill
 from locobench.shared.errors import InputError
-
-
-@dataclass(frozen=True)
-class Ending:
-    """How a run ended and why."""
-
-    outcome: Outcome
-    kind: ErrorKind = ErrorKind.NONE
-    error: str = ""
-    status: int | None = None
-    retry_after_seconds: float | None = None
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """The fields of a trace that say how the run ended."""
-        return {
-            "is_error": self.outcome is not Outcome.COMPLETED,
-            "outcome": self.outcome,
-            "error": self.error,
-            "error_kind": self.kind,
-            "error_status": self.status,
-            "retry_after_seconds": self.retry_after_seconds,
-        }
-
-
-STOP_ENDINGS = {
-    StopCause.CANCELLED: Ending(Outcome.INFRA_ERROR, ErrorKind.INTERRUPTED, "interrupted"),
-    StopCause.TIMEOUT: Ending(Outcome.TIMEOUT, ErrorKind.TIME_LIMIT, "the task's time limit was reached"),
-    StopCause.STORAGE: Ending(
-        Outcome.AGENT_ERROR, ErrorKind.STORAGE, "it wrote more files than the task's resources.storage_mb allows"
-    ),
-}
-"""How a run ended that the harness stopped."""
 
 
 class Run(NamedTuple):
@@ -198,13 +165,14 @@ class ProcessExecutor(Executor):
         isolated: Mapping[str, str],
         limits: Limits,
         decide: Callable[[ProcessResult, str], Ending],
+        transcript: Transcript[Any] | None = None,
         writes: Sequence[Path] = (),
         **others: Any,
     ) -> Run:
         """Run a command to its end, with the prompt as its input.
 
         It may write to the folders that `isolated` names. `decide` gets how it finished and its stderr, and returns how
-        that counts. `others` are fields of `Command`.
+        that counts, unless `transcript` ended the run. `others` are fields of `Command`.
         """
         folders = [path for value in isolated.values() if (path := Path(value)).is_absolute() and path.is_dir()]
         command = Command(
@@ -213,6 +181,7 @@ class ProcessExecutor(Executor):
             env=env,
             limits=limits,
             stdin=prompt.encode("utf-8", errors="replace"),
+            on_line=transcript,
             cancelled=self._cancelled,
             writes=[*folders, *writes],
             **others,
@@ -226,7 +195,8 @@ class ProcessExecutor(Executor):
             text = f"{self.program} cannot be started ({error.strerror}); install it or name its path"
             return Run(Ending(Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED, text), stderr=text)
         stdout, stderr = (output.decode("utf-8", "replace") for output in (finished.stdout, finished.stderr))
-        return Run(decide(finished, stderr), stdout, stderr, finished.duration_seconds)
+        end = (transcript and transcript.ending) or decide(finished, stderr)
+        return Run(end, stdout, stderr, finished.duration_seconds)
 
 
 @contextmanager

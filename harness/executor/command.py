@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from harness.executor.base import STOP_ENDINGS, Ending, ProcessExecutor, write_mcp_file
+from harness.executor.base import ProcessExecutor, write_mcp_file
+from harness.executor.transcript import STOP_ENDINGS, Ending
 from harness.models import Config, ErrorKind, ExecutionTrace, Offered, Outcome
 from harness.sandbox.processes import Limits, ProcessResult
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.executor.codex.events import EventWatch, decide, tool_calls, usage
+from harness.executor.codex.events import Events, decide, tool_calls, usage
 from harness.executor.codex.executor import CodexExecutor
 from harness.executor.codex.layout import settings
 from harness.models import Config, ErrorKind, Outcome
@@ -22,15 +22,15 @@ from locobench.shared.errors import InputError
 RECORDED = Path(__file__).parents[1] / "fixtures" / "codex_cli"
 
 
-def watched(*lines: bytes) -> EventWatch:
-    watch = EventWatch()
+def watched(*lines: bytes) -> Events:
+    watch = Events()
     for line in lines:
         watch(line)
     return watch
 
 
 def recorded(name: str) -> list[dict[str, Any]]:
-    return watched(*(RECORDED / f"{name}.jsonl").read_bytes().splitlines()).events
+    return watched(*(RECORDED / f"{name}.jsonl").read_bytes().splitlines()).messages
 
 
 def ended(code: int | None, cause: StopCause = StopCause.EXITED) -> ProcessResult:
@@ -89,18 +89,18 @@ EVENT = st.fixed_dictionaries(
 @given(st.lists(EVENT | JSON, max_size=5))
 def test_lines_of_any_shape_make_a_trace(events: list[Any]) -> None:
     watch = watched(b"no JSON", *(json.dumps(event).encode() for event in events))
-    tool_calls(watch.events)
-    usage(watch.events)
-    decide(watch.events, ended(1), "")
+    tool_calls(watch.messages)
+    usage(watch.messages)
+    decide(watch.messages, ended(1), "")
 
 
 def test_endless_output_ends_the_run() -> None:
-    watch = EventWatch()
+    watch = Events()
     line = json.dumps(
         {"type": "item.completed", "item": {"type": "command_execution", "aggregated_output": "x" * 9999}}
     )
     assert LineVerdict.ABORT in {watch(line.encode()) for _ in range(6_000)}
-    assert len(json.dumps(watch.events)) < 5_000_000
+    assert len(json.dumps(watch.messages)) < 5_000_000
 
 
 def test_every_server_of_the_settings_is_required() -> None:

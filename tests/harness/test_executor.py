@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from harness.executor import ClaudeExecutor
-from harness.executor.claude.executor import MOST_MESSAGES
+from harness.executor.transcript import MOST_MESSAGES
 from harness.models import ErrorKind, Outcome
 from harness.sandbox import processes
 from harness.sandbox.processes import Command, Limits, LineVerdict

@@ -96,9 +96,11 @@ def test_missing_executable_is_an_infra_error(tmp_path: Path) -> None:
     assert (trace.outcome, trace.error_kind) == (Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED)
 
 
-def test_a_cli_that_stays_after_its_result_is_ended_and_counts(tmp_path: Path) -> None:
-    trace = play(tmp_path, FakeClaude(hang=True), timeout=60, grace_seconds=0.2)
+@pytest.mark.parametrize("more", [b"", b"a stray line\n"])
+def test_a_cli_that_stays_after_its_result_is_ended_and_counts(tmp_path: Path, more: bytes) -> None:
+    trace = play(tmp_path, FakeClaude(hang=True, extra_stdout=more), timeout=60, grace_seconds=0.2)
     assert trace.outcome is Outcome.COMPLETED
+    assert (trace.duration_seconds or 0) < 30
 
 
 def test_a_cli_that_prints_nothing_is_ended_by_the_watchdog(tmp_path: Path) -> None:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.executor.base import Ending, ProcessExecutor, write_mcp_file
+from harness.executor.base import ProcessExecutor, write_mcp_file
 from harness.executor.claude.layout import CLI_VARIABLES, INSTRUCTIONS_LOG_VARIABLE, ambient_memory
-from harness.executor.claude.messages import Init, Message, Result, Turn, message_of, messages_in
+from harness.executor.claude.messages import Init, Message, Result, Turn, message_of
 from harness.executor.claude.outcome import decide
 from harness.executor.claude.startup import ExpectedStart, with_config_folder
 from harness.executor.claude.trace import tool_calls, trace_of
+from harness.executor.transcript import Ending, Transcript, bounded, objects_in
 from harness.models import Config, ErrorKind, ExecutionTrace, Outcome, ToolCall
 from harness.models.tools import mcp_name
 from harness.sandbox.place import Sandbox
@@ -66,7 +66,7 @@ class ClaudeExecutor(ProcessExecutor):
         log = Path(env[INSTRUCTIONS_LOG_VARIABLE]) if INSTRUCTIONS_LOG_VARIABLE in env else None
         expected = ExpectedStart(config, isolated, working_dir)
         config.refuse_unknown_servers(expected.servers)
-        watch = _StreamWatch(expected)
+        stream = Stream(expected)
         with write_mcp_file(expected.servers) as mcp_file:
             end, _, stderr, seconds = self._run(
                 self._build_command(config, expected.servers, mcp_file, expected.has_user_files, log),
@@ -74,24 +74,21 @@ class ClaudeExecutor(ProcessExecutor):
                 working_dir,
                 env=env,
                 isolated=isolated,
-                decide=lambda finished, stderr: (
-                    watch.ending
-                    or decide(
-                        watch.messages,
-                        cause=finished.cause,
-                        returncode=finished.returncode,
-                        stderr=stderr,
-                        unanswered=finished.silent_seconds > min(UNANSWERED_SECONDS, timeout / 2),
-                    )
+                transcript=stream,
+                decide=lambda finished, stderr: decide(
+                    stream.messages,
+                    cause=finished.cause,
+                    returncode=finished.returncode,
+                    stderr=stderr,
+                    unanswered=finished.silent_seconds > min(UNANSWERED_SECONDS, timeout / 2),
                 ),
                 limits=Limits(timeout, self.silence_seconds, self.grace_seconds),
-                on_line=watch,
                 writes=[log.parent] if log else [],
                 reads=[mcp_file] if mcp_file else [],
             )
-        if log is not None and watch.started and watch.ending is None and end.kind is not ErrorKind.INTERRUPTED:
+        if log is not None and stream.started and stream.ending is None and end.kind is not ErrorKind.INTERRUPTED:
             end = _setup_error(expected.memory_problem(log)) or end
-        return trace_of(watch.messages, end, prompt, config, stderr=stderr, seconds=seconds)
+        return trace_of(stream.messages, end, prompt, config, stderr=stderr, seconds=seconds)
 
     def _build_command(
         self,
@@ -141,7 +138,7 @@ class ClaudeExecutor(ProcessExecutor):
 
     def _parse_output(self, stdout: str, returncode: int = 0, stderr: str = "") -> ExecutionTrace:
         """Parse the CLI's output into a trace: stream-json lines, a json object, or the array of --verbose json."""
-        messages = messages_in(stdout)
+        messages = [message_of(bounded(found)) for found in objects_in(stdout)]
         end = decide(messages, returncode=returncode, stderr=stderr)
         return trace_of(messages, end, "", None, stderr=stderr)
 
@@ -156,58 +153,37 @@ LOG_HOOK = {"type": "command", "command": f'cat >> "${INSTRUCTIONS_LOG_VARIABLE}
 UNANSWERED_SECONDS = 120.0
 """Seconds of silence after which the service counts as not answering; for a short task, half its time limit."""
 
-WHOLE_BYTES = 2_000_000
-"""Bytes kept whole of what the agent writes, and of what its tools return; later texts are cut to `CUT_TEXT` each."""
-CUT_TEXT = 200
-MOST_MESSAGES = 6_000
-"""A run ends after this many messages: no agent needs more, and they would fill the memory."""
 
-
-class _StreamWatch:
-    """Reads the CLI's stream as it grows: keeps its messages, and stops a run whose treatment did not load.
-
-    Memory is bounded even for endless output, since many runs are in progress at a time.
-    """
+class Stream(Transcript[Message]):
+    """Reads the CLI's stream as it grows, and stops a run whose treatment did not load."""
 
     def __init__(self, expected: ExpectedStart) -> None:
-        self.messages: list[Message] = []
+        super().__init__()
         self.started = False
         """Whether the CLI said what it loaded."""
-        self.ending: Ending | None = None
-        """Why the run was stopped."""
-        self._bytes: Counter[str] = Counter()
-        """Bytes read so far, by type of line."""
         self._expected = expected
         self._background: set[str] = set()
         """Tasks that run in the background; the CLI goes on when one ends."""
         self._done = False
         """Whether a result line came and nothing after it is expected."""
 
-    def __call__(self, line: bytes) -> LineVerdict:
-        for message in messages_in(line):
-            if isinstance(message, Result):
-                self.messages.append(message)
-                self._done = not self._background
-                continue
-            # A background task that ends after a result line starts the agent again, and another result line follows.
-            task = str(message.raw.get("task_id", ""))
-            if message.subtype == "task_started":
-                self._background.add(task)
-            elif message.subtype == "task_notification":
-                self._background.discard(task)
-            if isinstance(message, Turn) or message.subtype.startswith("task_"):
-                self._done = False
-            too_much = self._bytes[message.type] > WHOLE_BYTES or self._bytes.total() > 2 * WHOLE_BYTES
-            self._bytes[message.type] += len(line)
-            self.messages.append(message_of(message.raw, CUT_TEXT) if too_much else message)
-            if isinstance(message, Init):
-                self.started = True
-                self.ending = _setup_error(self._expected.startup_problem(message))
-            elif len(self.messages) >= MOST_MESSAGES:
-                error = f"ended after {MOST_MESSAGES:,} messages, the most that are kept of a run"
-                self.ending = Ending(Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED, error)
-        if self.ending:
-            return LineVerdict.ABORT
+    def take(self, message: dict[str, Any]) -> LineVerdict:
+        """Keep a message; a result ends the run, unless a task is still in progress."""
+        told = message_of(message)
+        self.messages.append(told)
+        # A background task that ends after a result line starts the agent again, and another result line follows.
+        task = str(message.get("task_id", ""))
+        if told.subtype == "task_started":
+            self._background.add(task)
+        elif told.subtype == "task_notification":
+            self._background.discard(task)
+        if isinstance(told, Result):
+            self._done = not self._background
+        elif isinstance(told, Turn) or told.subtype.startswith("task_"):
+            self._done = False
+        elif isinstance(told, Init):
+            self.started = True
+            self.ending = _setup_error(self._expected.startup_problem(told))
         return LineVerdict.LAST if self._done else LineVerdict.CONTINUE
 
 

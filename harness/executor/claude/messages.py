@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 from typing import Annotated, Any
 
 from pydantic import (
@@ -112,7 +110,7 @@ class Init(Message):
     """The first line: what the CLI really loaded."""
 
     tools: list[str] | None = None
-    mcp_servers: list[Any] | None = None
+    mcp_servers: list[Server] | None = None
     skills: list[str] | None = None
     agents: list[str] | None = None
     plugins: list[dict[str, Any]] = []
@@ -122,14 +120,8 @@ class Init(Message):
     @property
     def offered(self) -> Offered:
         """The tools, servers, skills and agents that the CLI offers."""
-        named = (Server.model_validate(entry) for entry in self.mcp_servers or () if isinstance(entry, dict))
-        servers = {server.name: server.status for server in named if server.name}
-        return Offered(
-            tools=self.tools,
-            servers=None if self.mcp_servers is None else servers,
-            skills=self.skills,
-            agents=self.agents,
-        )
+        servers = None if self.mcp_servers is None else {server.name: server.status for server in self.mcp_servers}
+        return Offered(tools=self.tools, servers=servers, skills=self.skills, agents=self.agents)
 
 
 class Turn(Message):
@@ -165,59 +157,9 @@ KINDS: dict[tuple[str, str] | str, type[Message]] = {
 }
 """Message classes by type of a line, or by type and subtype."""
 
-DEEPEST = 64
-"""Levels of nesting that are kept; results files could not hold much more."""
 
-
-def message_of(line: dict[str, Any], longest: int | None = None) -> Message:
-    """Parse one JSON object that the CLI printed into the most specific message class.
-
-    Values nested deeper than `DEEPEST` become a placeholder, and texts longer than `longest` characters are cut.
-    """
+def message_of(line: dict[str, Any]) -> Message:
+    """Make the most specific message of one JSON object that the CLI printed."""
     name, subtype = str(line.get("type")), str(line.get("subtype"))
     kind = KINDS.get(name) or KINDS.get((name, subtype), Message)
-    raw = _bound(line, DEEPEST, longest)
-    return kind.model_validate({**raw, "raw": raw})
-
-
-def messages_in(output: str | bytes) -> list[Message]:
-    """Parse lines of stream-json, or the object or array that the other formats print.
-
-    Lines that are not JSON (a line cut by a kill, a stray print) or nested too deeply are skipped. Invalid UTF-8
-    becomes U+FFFD.
-    """
-    text = output.decode("utf-8", errors="replace") if isinstance(output, bytes) else output
-    found = []
-    for line in text.split("\n"):
-        try:
-            value = json.loads(line, parse_constant=lambda _: None, parse_float=_parse_finite)
-        except (ValueError, RecursionError):
-            continue
-        items = value if isinstance(value, list) else [value]
-        found += [message_of(item) for item in items if isinstance(item, dict)]
-    return found
-
-
-def _parse_finite(text: str) -> float | None:
-    """Return a number; JSON has no infinities and no NaN, but `1e999` would become one."""
-    number = float(text)
-    return number if math.isfinite(number) else None
-
-
-def _bound(value: Any, levels: int, longest: int | None) -> Any:
-    if isinstance(value, dict | list) and not levels:
-        return "[nested too deeply]"
-    if isinstance(value, dict):
-        return {_clean_text(key): _bound(item, levels - 1, longest) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_bound(item, levels - 1, longest) for item in value]
-    if not isinstance(value, str):
-        return value
-    if longest is not None and len(value) > longest:
-        value = f"{value[:longest]}[{len(value) - longest} characters left out]"
-    return _clean_text(value)
-
-
-def _clean_text(text: str) -> str:
-    """Replace halves of surrogate pairs, which no file could hold."""
-    return text.encode("utf-8", errors="replace").decode()
+    return kind.model_validate({**line, "raw": line})

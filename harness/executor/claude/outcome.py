@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from harness.executor.base import STOP_ENDINGS, Ending
 from harness.executor.claude.messages import Message, Result, Turn
+from harness.executor.transcript import STOP_ENDINGS, Ending
 from harness.models import ErrorKind, Outcome
 from harness.sandbox.processes import StopCause
 from measure.records.outcomes import ASSISTANT_ERRORS, KIND_OF_STATUS, TERMINAL_REASONS

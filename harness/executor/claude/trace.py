@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from harness.executor.base import Ending
 from harness.executor.claude.messages import Block, Init, Message, Result, Turn, Usage
+from harness.executor.transcript import Ending
 from harness.models import Config, ConfigSnapshot, ErrorKind, ExecutionTrace, TokenUsage, ToolCall
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from harness.executor.base import STOP_ENDINGS, Ending
+from harness.executor.transcript import STOP_ENDINGS, Ending, Transcript
 from harness.models import ErrorKind, Outcome, TokenUsage, ToolCall
 from harness.models.tools import mcp_name
 from harness.sandbox.processes import LineVerdict, ProcessResult, StopCause
@@ -20,34 +19,14 @@ STATUS = re.compile(r"status:? (\d{3})\b")
 """The HTTP status in an error of Codex."""
 
 
-WHOLE_BYTES = 2_000_000
-"""Bytes of lines that are kept whole; later, a tool's output is cut to `CUT_TEXT`."""
-CUT_TEXT = 200
-MOST_EVENTS = 6_000
-"""A run ends after this many events: no agent needs more, and they would fill the memory."""
+class Events(Transcript[Event]):
+    """The events of a run."""
 
-
-class EventWatch:
-    """Keeps the events of a run as they come. Memory is bounded even for endless output."""
-
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-        self._bytes = 0
-
-    def __call__(self, line: bytes) -> LineVerdict:
-        """Take a line; one that is not a JSON object, or that only announces an item, is ignored."""
-        try:
-            event = json.loads(line)
-        except (ValueError, RecursionError):
-            return LineVerdict.CONTINUE
-        if not isinstance(event, dict) or event.get("type") in ("item.started", "item.updated"):
-            return LineVerdict.CONTINUE
-        self._bytes += len(line)
-        item = event.get("item")
-        if self._bytes > WHOLE_BYTES and isinstance(item, dict):
-            event["item"] = {k: v[:CUT_TEXT] if isinstance(v, str) else v for k, v in item.items() if k != "result"}
-        self.events.append(event)
-        return LineVerdict.CONTINUE if len(self.events) < MOST_EVENTS else LineVerdict.ABORT
+    def take(self, message: Event) -> LineVerdict:
+        """Keep an event, unless it only announces an item."""
+        if message.get("type") not in ("item.started", "item.updated"):
+            self.messages.append(message)
+        return LineVerdict.CONTINUE
 
 
 def items(events: Iterable[Event], *types: str) -> list[Event]:
@@ -118,9 +97,6 @@ def decide(events: Sequence[Event], finished: ProcessResult, stderr: str) -> End
     last = events[-1] if events else {}
     if last.get("type") == "turn.completed" and finished.cause is StopCause.EXITED and not finished.returncode:
         return Ending(Outcome.COMPLETED)
-    if finished.cause is StopCause.ABORTED:
-        error = f"ended after {MOST_EVENTS:,} events, the most that are kept of a run"
-        return Ending(Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED, error)
     error = _error(last)
     if finished.cause is StopCause.STORAGE or (finished.cause is StopCause.TIMEOUT and not error):
         return STOP_ENDINGS[finished.cause]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from harness.executor.base import ProcessExecutor
-from harness.executor.codex.events import EventWatch, decide, items, tool_calls, usage
+from harness.executor.codex.events import Events, decide, items, tool_calls, usage
 from harness.executor.codex.layout import HOME_VARIABLE, lay_out, settings
 from harness.models import Config, ExecutionTrace, Offered
 from harness.sandbox.processes import Limits
@@ -74,8 +74,8 @@ class CodexExecutor(ProcessExecutor):
         Path(isolated[HOME_VARIABLE], "config.toml").write_text(
             settings(config, known.get("OPENAI_BASE_URL")), encoding="utf-8"
         )
-        watch = EventWatch()
-        events = watch.events
+        transcript = Events()
+        events = transcript.messages
         run = self._run(
             [self.program, *ARGUMENTS],
             prompt,
@@ -84,7 +84,7 @@ class CodexExecutor(ProcessExecutor):
             isolated=isolated,
             decide=lambda finished, stderr: decide(events, finished, stderr),
             limits=Limits(timeout, grace=self.grace_seconds),
-            on_line=watch,
+            transcript=transcript,
         )
         texts = [str(item.get("text", "")) for item in items(events, "agent_message")]
         counted = usage(events)
