@@ -17,7 +17,7 @@ from harness.executor.transcript import Ending, Transcript, bounded, objects_in
 from harness.models import Config, ErrorKind, ExecutionTrace, Outcome, ToolCall
 from harness.models.tools import mcp_name
 from harness.sandbox.place import Sandbox
-from harness.sandbox.processes import Limits, LineVerdict
+from harness.sandbox.processes import Limits, LineVerdict, ProcessResult, StopCause
 from harness.suite.resolve import resolve
 
 SILENCE_SECONDS = 660.0
@@ -75,13 +75,7 @@ class ClaudeExecutor(ProcessExecutor):
                 env=env,
                 isolated=isolated,
                 transcript=stream,
-                decide=lambda finished, stderr: decide(
-                    stream.messages,
-                    cause=finished.cause,
-                    returncode=finished.returncode,
-                    stderr=stderr,
-                    unanswered=finished.silent_seconds > min(UNANSWERED_SECONDS, timeout / 2),
-                ),
+                decide=lambda finished, stderr: decide(stream.messages, finished, stderr, timeout),
                 limits=Limits(timeout, self.silence_seconds, self.grace_seconds),
                 writes=[log.parent] if log else [],
                 reads=[mcp_file] if mcp_file else [],
@@ -139,7 +133,7 @@ class ClaudeExecutor(ProcessExecutor):
     def _parse_output(self, stdout: str, returncode: int = 0, stderr: str = "") -> ExecutionTrace:
         """Parse the CLI's output into a trace: stream-json lines, a json object, or the array of --verbose json."""
         messages = [message_of(bounded(found)) for found in objects_in(stdout)]
-        end = decide(messages, returncode=returncode, stderr=stderr)
+        end = decide(messages, ProcessResult(returncode, b"", b"", StopCause.EXITED, 0.0), stderr)
         return trace_of(messages, end, "", None, stderr=stderr)
 
     def _extract_tool_calls(self, messages: list[dict[str, Any]]) -> list[ToolCall]:
@@ -149,9 +143,6 @@ class ClaudeExecutor(ProcessExecutor):
 
 LOG_HOOK = {"type": "command", "command": f'cat >> "${INSTRUCTIONS_LOG_VARIABLE}"'}
 """The CLI hook that records each memory file that is loaded; the model sees nothing of it."""
-
-UNANSWERED_SECONDS = 120.0
-"""Seconds of silence after which the service counts as not answering; for a short task, half its time limit."""
 
 
 class Stream(Transcript[Message]):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from harness.executor.claude.messages import Message, Result, Turn
 from harness.executor.transcript import STOP_ENDINGS, Ending
 from harness.models import ErrorKind, Outcome
-from harness.sandbox.processes import StopCause
+from harness.sandbox.processes import ProcessResult, StopCause
 from measure.records.outcomes import ASSISTANT_ERRORS, KIND_OF_STATUS, TERMINAL_REASONS
 
 CURES: dict[str, str] = {
@@ -17,6 +17,9 @@ CURES: dict[str, str] = {
 }
 """What to do about CLI errors whose own advice does not fit an isolated run."""
 
+UNANSWERED_SECONDS = 120.0
+"""Seconds of silence after which the service counts as not answering; for a short task, half its time limit."""
+
 LATEST_SECONDS = 1e11
 """Seconds since 1970; a larger number is a time in milliseconds, or not a time at all."""
 
@@ -24,18 +27,12 @@ LAST_EXIT_CODE = 128
 """A larger exit code means that a signal ended the process."""
 
 
-def decide(
-    messages: Sequence[Message],
-    *,
-    cause: StopCause = StopCause.EXITED,
-    returncode: int | None = 0,
-    stderr: str = "",
-    unanswered: bool = False,
-) -> Ending:
+def decide(messages: Sequence[Message], finished: ProcessResult, stderr: str, timeout: float = 0.0) -> Ending:
     """Decide how a run ended. The subtype alone decides nothing: the CLI prints `success` for failed logins too.
 
-    `unanswered`: whether the service was silent when the time limit was reached.
+    `timeout` is the time limit of the run in seconds.
     """
+    cause, returncode = finished.cause, finished.returncode
     infra = Outcome.INFRA_ERROR
     if cause is StopCause.CANCELLED:
         return STOP_ENDINGS[cause]
@@ -47,7 +44,8 @@ def decide(
         kind = _api_kind(last.error, last.error_status)
         error = f"{last.error} ({last.error_status}): still retrying when the run was ended"
         return Ending(infra, kind, error, last.error_status, _retry_after(messages))
-    if cause is StopCause.TIMEOUT and (unanswered or last is None) and not _tool_runs(messages):
+    unanswered = last is None or finished.silent_seconds > min(UNANSWERED_SECONDS, timeout / 2)
+    if cause is StopCause.TIMEOUT and unanswered and not _tool_runs(messages):
         return Ending(infra, ErrorKind.SILENT, "the service was silent when the task's time limit was reached")
     if cause in STOP_ENDINGS:
         return STOP_ENDINGS[cause]
