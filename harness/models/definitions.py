@@ -255,7 +255,7 @@ class Config(Definition):
     skills_path: Path | None = None
     """One skill folder (with SKILL.md) or a folder of them; ~ is expanded, relative to the config file."""
     agents_md: str | None = None
-    """Content of the project's AGENTS.md. Claude Code reads it only in a project without CLAUDE.md."""
+    """Content of the project's AGENTS.md, which the CLAUDE.md of Claude Code's runs imports."""
     model: str = Field(default=DEFAULT_AGENT_MODEL, min_length=1)
     max_turns: int = Field(default=10, gt=0, le=1_000_000)
     """API round trips of the main agent."""

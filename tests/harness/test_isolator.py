@@ -137,24 +137,28 @@ def test_agents_md_with_front_matter_is_a_subagent(isolator: EnvironmentIsolator
         assert not (env.path / "AGENTS.md").exists()
 
 
-@pytest.mark.parametrize("own", ["CLAUDE.md", ".claude/CLAUDE.md"])
-def test_agents_md_beside_a_claude_md_is_imported_by_a_rule(
-    tmp_path: Path, isolator: EnvironmentIsolator, own: str
-) -> None:
+def test_agents_md_is_imported_by_a_claude_md(tmp_path: Path, isolator: EnvironmentIsolator) -> None:
     """Claude Code reads AGENTS.md by itself only where there is no CLAUDE.md; this used to be an error."""
-    (tmp_path / own).parent.mkdir(exist_ok=True)
-    (tmp_path / own).write_text("x")
+    (tmp_path / "CLAUDE.md").write_text("x\n")
     with isolator.create_environment(tmp_path, agents_md="# Agents\n") as env:
-        assert (env.path / own).read_text() == "x"
-        rule = env.path / ".claude/rules/agents-md.md"
-        imported = rule.parent / rule.read_text().strip().removeprefix("@")
-        assert imported.resolve().read_text() == "# Agents\n"
+        assert (env.path / "AGENTS.md").read_text() == "# Agents\n"
+        assert (env.path / "CLAUDE.md").read_text() == "x\n\n@AGENTS.md\n"
 
 
-def test_agents_md_that_claude_md_imports_is_fine(isolator: EnvironmentIsolator) -> None:
+@pytest.mark.parametrize(("file", "link"), [("CLAUDE.md", "AGENTS.md"), ("AGENTS.md", "CLAUDE.md")])
+def test_a_claude_md_and_an_agents_md_that_are_one_file_become_two(
+    tmp_path: Path, isolator: EnvironmentIsolator, file: str, link: str
+) -> None:
+    (tmp_path / file).write_text("own")
+    (tmp_path / link).symlink_to(file)
+    with isolator.create_environment(tmp_path, agents_md="# Agents\n") as env:
+        assert (env.path / "AGENTS.md").read_text() == "# Agents\n"
+        assert (env.path / "CLAUDE.md").read_text() == "own\n@AGENTS.md\n"
+
+
+def test_agents_md_that_claude_md_imports_is_imported_once(isolator: EnvironmentIsolator) -> None:
     with isolator.create_environment(claude_md="@AGENTS.md\n", agents_md="# Agents\n") as env:
-        assert (env.path / "AGENTS.md").exists()
-        assert not (env.path / ".claude").exists()
+        assert (env.path / "CLAUDE.md").read_text() == "@AGENTS.md\n"
 
 
 def test_home_config_and_temp_folders_are_the_runs_own(isolator: EnvironmentIsolator) -> None:

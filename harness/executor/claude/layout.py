@@ -15,9 +15,6 @@ UNSAFE = re.compile(r"[\x00-\x1f\\:\ud800-\udfff]")
 FOLDERS = ("agents", "commands", "hooks", "output-styles", "rules")
 """Folders below .claude/ that a snapshot includes, in addition to skills/."""
 
-AGENTS_MD_RULE = ".claude/rules/agents-md.md"
-"""A project file that imports AGENTS.md if Claude Code would not read it because of a CLAUDE.md."""
-
 MEMORY_NAMES = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", ".claude/CLAUDE.md", ".claude/rules")
 """What Claude Code reads in each parent of its working folder, up to the root of the file system."""
 
@@ -64,13 +61,14 @@ def _write_agents(project: Path, agents_md: str) -> None:
         agents.mkdir(parents=True, exist_ok=True)
         (agents / f"{name}.md").write_text(agents_md, encoding="utf-8")
         return
-    (project / "AGENTS.md").write_text(agents_md, encoding="utf-8")
-    memory = [path for name in ("CLAUDE.md", ".claude/CLAUDE.md") if (path := project / name).is_file()]
+    memory, agents_file = project / "CLAUDE.md", project / "AGENTS.md"
+    text = memory.read_text(encoding="utf-8", errors="replace") if memory.is_file() else ""
+    for path in (memory, agents_file):  # one may be a link to the other
+        path.unlink(missing_ok=True)
+    agents_file.write_text(agents_md, encoding="utf-8")
     # Claude Code reads AGENTS.md by itself only where there is no CLAUDE.md.
-    if memory and not any("@AGENTS.md" in path.read_text(encoding="utf-8", errors="replace") for path in memory):
-        rule = project / AGENTS_MD_RULE
-        rule.parent.mkdir(parents=True, exist_ok=True)
-        rule.write_text("@../../AGENTS.md\n", encoding="utf-8")
+    imported = "" if "@AGENTS.md" in text else "\n@AGENTS.md\n"
+    memory.write_text(f"{text}{imported}", encoding="utf-8")
 
 
 def ambient_memory(root: Path) -> list[Path]:

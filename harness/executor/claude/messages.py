@@ -113,7 +113,6 @@ class Init(Message):
     mcp_servers: list[Server] | None = None
     skills: list[str] | None = None
     agents: list[str] | None = None
-    plugins: list[dict[str, Any]] = []
     slash_commands: list[str] = []
     claude_code_version: str = ""
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.executor.claude.layout import AGENTS_MD_RULE, ambient_memory
+from harness.executor.claude.layout import ambient_memory
 from harness.executor.claude.messages import Init
 from harness.models.tools import canonical
 from harness.suite.load import read_object, servers_in
@@ -17,10 +17,6 @@ from locobench.shared.files import read_below
 
 MOST_LOG_BYTES = 4_000_000
 """Limit of the log of memory files. The CLI writes one line per file, but an agent can write to it too."""
-
-AGENTS_MD_PLUGIN = "cc-plugin-agents-md"
-"""The CLI's built-in plugin that reads AGENTS.md if there is no CLAUDE.md."""
-
 
 CONFIG_FOLDER_VARIABLE = "CLAUDE_CONFIG_DIR"
 
@@ -55,11 +51,8 @@ class ExpectedStart:
         self._agents += [config.subagent] if config.subagent else []
         rules = [rule for rule in config.allowed_rules or [] if "*" not in rule.name]
         self._tools = [rule.name for rule in rules if not rule.is_mcp or rule.is_partial]
-        has_agents_md = config.agents_md is not None and config.subagent is None
-        by_rule = has_agents_md and (project / AGENTS_MD_RULE).is_file()
-        self._by_plugin = has_agents_md and not by_rule and not config.claude_md
         self._memory += [project / "CLAUDE.md"] if (config.claude_md or "").strip() else []
-        self._memory += [project / "AGENTS.md"] if by_rule else []
+        self._memory += [project / "AGENTS.md"] if config.agents_md is not None and config.subagent is None else []
 
     def _add_user_files(self, folder: Path) -> None:
         self.has_user_files = True
@@ -84,13 +77,11 @@ class ExpectedStart:
         skills = {*(offered.skills or []), *init.slash_commands}
         status = offered.servers or {}
         tools = None if offered.tools is None else {canonical(name) for name in offered.tools}
-        plugins = [plugin.get("name") for plugin in init.plugins]
         missing = [
             *(f"skill {skill.path.name}" for skill in self._skills if skill.listed and not skills & skill.names),
             *(f"MCP server {s} ({status.get(s) or 'unknown'})" for s in self.servers if status.get(s) != "connected"),
             *(f"agent {name}" for name in self._agents if name not in (offered.agents or [])),
             *(f"tool {name}" for name in self._tools if tools is not None and canonical(name) not in tools),
-            *(["AGENTS.md"] if self._by_plugin and AGENTS_MD_PLUGIN not in plugins else []),
         ]
         return f"not loaded: {', '.join(missing)}" if missing else ""
 
