@@ -55,22 +55,13 @@ def test_a_tool_that_is_named_and_not_offered_is_a_setup_error(tmp_path: Path, n
     assert trace.error == f"not loaded: tool {name}"
 
 
-@pytest.mark.parametrize(
-    ("fields", "missing"),
-    [
-        ({"skills": {"s/SKILL.md": "---\nname: s\n---\n"}}, "skill s"),
-        ({"files": {"agents/a.md": "---\nname: helper\ndescription: d\n---\n"}}, "agent helper"),
-        ({"mcp_servers": {"search": {"command": "x"}}}, "MCP server search (unknown)"),
-    ],
-)
-def test_what_the_users_folder_gives_and_did_not_load_is_a_setup_error(
-    tmp_path: Path, fields: dict[str, object], missing: str
-) -> None:
+def test_a_server_that_the_users_folder_gives_and_did_not_connect_is_a_setup_error(tmp_path: Path) -> None:
     """A configuration folder that env_override names was never looked at."""
-    snapshot = ClaudeConfigSnapshot.model_validate({"snapshot_timestamp": 0, **fields})
+    fields = {"snapshot_timestamp": 0, "mcp_servers": {"search": {"command": "x"}}}
+    snapshot = ClaudeConfigSnapshot.model_validate(fields)
     env = ConfigImporter().setup_ci_environment(snapshot, tmp_path / "ci", disable_mcp=False)
     trace = ClaudeExecutor(str(FakeClaude().install(tmp_path / "bin"))).run("p", Config(name="c"), tmp_path, 20, env)
-    assert (trace.outcome, trace.error) == (Outcome.SETUP_ERROR, f"not loaded: {missing}")
+    assert (trace.outcome, trace.error) == (Outcome.SETUP_ERROR, "not loaded: MCP server search (unknown)")
 
 
 @pytest.mark.parametrize("line", ["user-invocable: false", "paths: ['src/**']"])
@@ -85,13 +76,9 @@ def test_a_skill_that_is_listed_as_a_command_alone_is_not_missed(tmp_path: Path)
     assert play(tmp_path, fake, config).outcome is Outcome.COMPLETED
 
 
-@pytest.mark.parametrize(
-    "settings", [{"disableAllHooks": True}, {"skillOverrides": {"s": "off"}}], ids=["no hooks", "skill off"]
-)
-def test_what_the_users_settings_turn_off_is_not_missed(tmp_path: Path, settings: dict[str, object]) -> None:
-    memory, skills = ("# Rules", {}) if "disableAllHooks" in settings else (None, {"s/SKILL.md": "---\nname: s\n---\n"})
+def test_memory_that_the_users_settings_keep_from_being_told_is_not_missed(tmp_path: Path) -> None:
     snapshot = ClaudeConfigSnapshot.model_validate(
-        {"snapshot_timestamp": 0, "settings": settings, "global_claude_md": memory, "skills": skills}
+        {"snapshot_timestamp": 0, "settings": {"disableAllHooks": True}, "global_claude_md": "# Rules"}
     )
     (tmp_path / "mine.json").write_text(snapshot.model_dump_json())
     runner = EvalRunner(ClaudeExecutor(str(FakeClaude(loads_claude_md=False).install(tmp_path / "bin"))))

@@ -11,8 +11,7 @@ from harness.executor.claude.layout import ambient_memory
 from harness.executor.claude.messages import Init
 from harness.models.tools import canonical
 from harness.suite.load import read_object, servers_in
-from harness.suite.resolve import ResolvedConfig, agent_name
-from harness.suite.skills import Skill, skills_in
+from harness.suite.resolve import ResolvedConfig
 from locobench.shared.files import read_below
 
 MOST_LOG_BYTES = 4_000_000
@@ -28,7 +27,7 @@ def with_config_folder(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 class ExpectedStart:
-    """What a run must start with: what its config and its user's configuration folder provide."""
+    """What a run must start with: what its config provides, and its user's configuration of memory and servers."""
 
     def __init__(self, config: ResolvedConfig, variables: Mapping[str, str], project: Path) -> None:
         """Collect it for a run in `project`, whose variables may name the folder.
@@ -39,16 +38,14 @@ class ExpectedStart:
         """MCP servers by name; the config's own override the user's."""
         self.has_user_files = False
         """Whether the CLI has to load files of the user."""
-        self._skills: list[Skill] = []
-        self._agents: list[str] = []
+        self._skills = config.skills
+        self._agent = config.subagent
         self._memory: list[Path] = []
         self._memory_is_told = True
         named = variables.get(CONFIG_FOLDER_VARIABLE)
         if named and Path(named).is_dir() and any(Path(named).iterdir()):
             self._add_user_files(Path(named).absolute())
         self.servers |= config.servers
-        self._skills += config.skills
-        self._agents += [config.subagent] if config.subagent else []
         rules = [rule for rule in config.allowed_rules or [] if "*" not in rule.name]
         self._tools = [rule.name for rule in rules if not rule.is_mcp or rule.is_partial]
         self._memory += [project / "CLAUDE.md"] if (config.claude_md or "").strip() else []
@@ -59,13 +56,7 @@ class ExpectedStart:
         memory = folder / "CLAUDE.md"
         if memory.is_file() and memory.read_text(encoding="utf-8", errors="replace").strip():
             self._memory.append(memory)
-        texts = [path.read_text(encoding="utf-8", errors="replace") for path in sorted(folder.glob("agents/**/*.md"))]
-        # The CLI ignores subagents without a description.
-        self._agents += [name for text in texts if (name := agent_name(text)) and "\ndescription:" in text]
         settings = read_object(folder / "settings.json")
-        changed = settings.get("skillOverrides")
-        turned_off = {name for name, state in changed.items() if state == "off"} if isinstance(changed, dict) else set()
-        self._skills += [skill for skill in skills_in(folder / "skills") if not skill.names & turned_off]
         self._memory_is_told = settings.get("disableAllHooks") is not True  # one of them tells it
         state = folder / ".claude.json"
         self.servers |= servers_in(state, read_object(state))
@@ -80,7 +71,7 @@ class ExpectedStart:
         missing = [
             *(f"skill {skill.path.name}" for skill in self._skills if skill.listed and not skills & skill.names),
             *(f"MCP server {s} ({status.get(s) or 'unknown'})" for s in self.servers if status.get(s) != "connected"),
-            *(f"agent {name}" for name in self._agents if name not in (offered.agents or [])),
+            *([f"agent {self._agent}"] if self._agent and self._agent not in (offered.agents or []) else []),
             *(f"tool {name}" for name in self._tools if tools is not None and canonical(name) not in tools),
         ]
         return f"not loaded: {', '.join(missing)}" if missing else ""
