@@ -11,7 +11,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from harness.executor.claude.layout import FOLDERS, UNSAFE, find_version
+from harness.executor.claude.layout import FOLDERS, find_version
 from harness.sandbox.directory import as_text
 from harness.suite.load import read_object, servers_in
 from locobench.shared.errors import InputError
@@ -39,10 +39,9 @@ class ConfigExporter:
     def export_snapshot(self) -> ClaudeConfigSnapshot:
         """Return the configuration without secrets.
 
-        `redacted` names what was removed; `left_out` names links, which are not followed, and files whose names not
-        every system takes. Secret entries of settings.json are dropped, so that they cannot shadow the real ones where
-        the snapshot is used; elsewhere a placeholder replaces the secret. InputError if a file is unreadable or
-        malformed.
+        `redacted` names what was removed; `left_out` names links, which are not followed. Secret entries of
+        settings.json are dropped, so that they cannot shadow the real ones where the snapshot is used; elsewhere a
+        placeholder replaces the secret. InputError if a file is unreadable or malformed.
         """
         if not self.claude_home.is_dir():
             raise InputError(f"{self.claude_home}: no such folder; name the folder of Claude Code's configuration")
@@ -113,9 +112,6 @@ class ConfigExporter:
         """Yield the files below a folder, sorted. Only a link in skills/ to a skill is followed."""
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
             if path.name in SKIPPED_NAMES:
-                continue
-            if UNSAFE.search(path.name):
-                left_out.append(f"{path.name!a}, whose name not every system takes")
                 continue
             is_skill = folder == self.claude_home / "skills" and (path / "SKILL.md").is_file()
             if path.is_symlink() and not is_skill:

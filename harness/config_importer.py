@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from harness.executor.claude.layout import FOLDERS, UNSAFE
+from harness.executor.claude.layout import FOLDERS
 from harness.suite.resolve import load_snapshot
 from locobench.shared.errors import InputError
 from measure.records import ClaudeConfigSnapshot
@@ -59,7 +59,7 @@ class ConfigImporter:
                     path.write_bytes(content)
                     path.chmod(0o755 if name in snapshot.executable else 0o644)
                 made.rename(target)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise InputError(f"{target}: cannot be written ({error})") from error
         home = str(target.parent)
         return {"HOME": home, "CLAUDE_CONFIG_DIR": str(target), "CLAUDE_HOME": str(target), **TELEMETRY_OFF}
@@ -73,9 +73,8 @@ def _contents(snapshot: ClaudeConfigSnapshot, disable_mcp: bool) -> dict[str, by
     for path in contents:
         parts = path.split("/")
         inside = parts[0] in ("skills", *FOLDERS) and len(parts) > 1 and posixpath.normpath(path) == path
-        if not inside or UNSAFE.search(path):
-            why = "has a character that not every system takes" if inside else "is not inside a folder of .claude"
-            raise InputError(f"snapshot: the path {path!r} {why}; the snapshot was not imported")
+        if not inside:
+            raise InputError(f"snapshot: the path {path!r} is not inside a folder of .claude; it was not imported")
     if snapshot.global_claude_md is not None:
         contents["CLAUDE.md"] = snapshot.global_claude_md.encode()
     env = snapshot.settings.get("env")

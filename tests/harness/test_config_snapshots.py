@@ -257,16 +257,12 @@ def test_the_command_names_links_that_it_did_not_follow(tmp_path: Path) -> None:
     assert shown.stderr == "  left out: skills/s/etc -> /etc\n"
 
 
-@pytest.mark.parametrize("name", ["git:commit.md", "a\udc80.md", "a\nb.md"])
-def test_a_file_whose_name_not_every_system_takes_is_left_out(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["git:commit.md", "a\nb.md", "ü ß.md"])
+def test_a_file_of_any_name_comes_back(tmp_path: Path, name: str) -> None:
     claude = configuration(tmp_path / "home", DOTclaude__commands__aDOTmd="a")
     (claude / "commands" / name).write_text("b")
-    snapshot = ConfigExporter(claude).export_snapshot()
-    assert (list(snapshot.files), snapshot.left_out) == (
-        ["commands/a.md"],
-        [f"{name!a}, whose name not every system takes"],
-    )
-    ConfigImporter().setup_ci_environment(snapshot, tmp_path / "ci")
+    ConfigImporter().setup_ci_environment(ConfigExporter(claude).export_snapshot(), tmp_path / "ci")
+    assert (tmp_path / "ci/.claude/commands" / name).read_text() == "b"
 
 
 def test_paths_may_be_strings(tmp_path: Path) -> None:
@@ -416,8 +412,7 @@ def test_modes_and_binaries_are_restored(tmp_path: Path) -> None:
     assert (tmp_path / ".claude/skills/s/b").read_bytes() == b"\0"
 
 
-HOSTILE = ["../../escape.md", "/etc/escape", "a/../../../escape", "..", "", "a//b", "a/./b", "c:\\escape",
-           "a\\..\\b", "a\0b", "./x"]  # fmt: skip
+HOSTILE = ["../../escape.md", "/etc/escape", "a/../../../escape", "..", "", "a//b", "a/./b", "./x"]
 
 
 @pytest.mark.parametrize("path", HOSTILE)
@@ -429,9 +424,10 @@ def test_a_path_that_leads_outside_writes_nothing_at_all(tmp_path: Path, field: 
     assert list(tmp_path.rglob("*")) == []
 
 
-def test_a_file_below_a_file_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("path", ["a/b", "a\0b"])
+def test_a_path_that_no_file_can_have_is_refused(tmp_path: Path, path: str) -> None:
     with pytest.raises(InputError, match=r"\.claude: cannot be written"):
-        ConfigImporter().setup_ci_environment(snapshot_of(skills={"a": "x", "a/b": "y"}), tmp_path)
+        ConfigImporter().setup_ci_environment(snapshot_of(skills={"a": "x", path: "y"}), tmp_path)
 
 
 def test_an_existing_configuration_is_not_overwritten(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,8 +9,6 @@ from pathlib import Path
 from harness.suite.resolve import agent_name
 from harness.suite.skills import Skill, copy_skills
 
-UNSAFE = re.compile(r"[\x00-\x1f\\:\ud800-\udfff]")
-"""Characters that have a special meaning on some file system, or are no text."""
 FOLDERS = ("agents", "commands", "hooks", "output-styles", "rules")
 """Folders below .claude/ that a snapshot includes, in addition to skills/."""
 
