@@ -200,14 +200,8 @@ class ProcessExecutor(Executor):
 
 
 @contextmanager
-def write_mcp_file(servers: Mapping[str, Any]) -> Iterator[Path | None]:
-    """Yield a temporary file with the servers, in the format of .mcp.json and readable only by the user.
-
-    None if there are no servers.
-    """
-    if not servers:
-        yield None
-        return
+def mcp_file(servers: Mapping[str, Any]) -> Iterator[Path]:
+    """Yield a temporary file with the servers, in the format of .mcp.json and readable only by the user."""
     with scratch.folder("mcp_") as folder:
         path = folder / "mcp.json"
         path.write_text(json.dumps({"mcpServers": dict(servers)}), encoding="utf-8")

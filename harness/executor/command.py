@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from harness.executor.base import ProcessExecutor, write_mcp_file
+from harness.executor.base import ProcessExecutor, mcp_file
 from harness.executor.transcript import STOP_ENDINGS, Ending
 from harness.models import Config, ErrorKind, ExecutionTrace, Offered, Outcome
 from harness.sandbox.processes import Limits, ProcessResult
@@ -14,7 +14,7 @@ from harness.sandbox.processes import Limits, ProcessResult
 MODEL_VARIABLE = "HARNESS_MODEL"
 """Holds the model of the config."""
 SERVERS_VARIABLE = "HARNESS_MCP_CONFIG"
-"""Holds the path of a file with the run's MCP servers, in the format of .mcp.json; unset if there are none."""
+"""Holds the path of a file with the run's MCP servers, in the format of .mcp.json."""
 
 ERROR_CHARS = 300
 """How many of the last characters of a failed program's stderr go into the error."""
@@ -57,16 +57,16 @@ class CommandExecutor(ProcessExecutor):
         """Run the program once, for up to `timeout` seconds; there is no limit on silence."""
         config, isolated = self.resolve(config), env_override or {}
         env = {**self.sandbox.agent_variables(), **isolated, **config.env, MODEL_VARIABLE: config.model}
-        with write_mcp_file(config.servers) as servers:
+        with mcp_file(config.servers) as servers:
             run = self._run(
                 [self.program, *self.arguments],
                 prompt,
                 working_dir,
-                env={**env, SERVERS_VARIABLE: str(servers)} if servers else env,
+                env={**env, SERVERS_VARIABLE: str(servers)},
                 isolated=isolated,
                 decide=self._ending,
                 limits=Limits(timeout, grace=self.grace_seconds),
-                reads=[servers] if servers else [],
+                reads=[servers],
             )
         return ExecutionTrace(
             **run.end.fields,

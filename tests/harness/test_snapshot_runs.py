@@ -49,7 +49,7 @@ def test_a_snapshot_is_a_config_beside_others(tmp_path: Path) -> None:
     plain, mine, other = calls(root / "bin/claude")
     sources = [call["argv"][call["argv"].index("--setting-sources") + 1] for call in (plain, mine, other)]
     assert sources == ["project", "user,project", "user,project"]
-    assert [call.get("mcp") for call in (plain, mine, other)] == [None, {"mcpServers": SEARCH}, None]
+    assert [call["mcp"]["mcpServers"] for call in (plain, mine, other)] == [{}, SEARCH, {}]
     assert mine["env"]["DISABLE_TELEMETRY"] == "1"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.executor.base import ProcessExecutor, write_mcp_file
+from harness.executor.base import ProcessExecutor, mcp_file
 from harness.executor.claude.layout import CLI_VARIABLES, INSTRUCTIONS_LOG_VARIABLE, ambient_memory
 from harness.executor.claude.messages import Init, Message, Result, Turn, message_of
 from harness.executor.claude.outcome import decide
@@ -67,9 +67,9 @@ class ClaudeExecutor(ProcessExecutor):
         expected = ExpectedStart(config, isolated, working_dir)
         config.refuse_unknown_servers(expected.servers)
         stream = Stream(expected)
-        with write_mcp_file(expected.servers) as mcp_file:
+        with mcp_file(expected.servers) as servers:
             end, _, stderr, seconds = self._run(
-                self._build_command(config, expected.servers, mcp_file, expected.has_user_files, log),
+                self._build_command(config, expected.servers, servers, expected.has_user_files, log),
                 prompt,
                 working_dir,
                 env=env,
@@ -78,7 +78,7 @@ class ClaudeExecutor(ProcessExecutor):
                 decide=lambda finished, stderr: decide(stream.messages, finished, stderr, timeout),
                 limits=Limits(timeout, self.silence_seconds, self.grace_seconds),
                 writes=[log.parent] if log else [],
-                reads=[mcp_file] if mcp_file else [],
+                reads=[servers],
             )
         if log is not None and stream.started and stream.ending is None and end.kind is not ErrorKind.INTERRUPTED:
             end = _setup_error(expected.memory_problem(log)) or end
@@ -88,7 +88,7 @@ class ClaudeExecutor(ProcessExecutor):
         self,
         config: Config,
         servers: Mapping[str, Any] | None = None,
-        mcp_file: Path | None = None,
+        servers_file: Path | None = None,
         has_user_files: bool = False,
         log: Path | None = None,
     ) -> list[str]:
@@ -96,8 +96,8 @@ class ClaudeExecutor(ProcessExecutor):
         command = [self.program, "-p", "--output-format", "stream-json", "--verbose"]
         command += ["--model", config.model, "--max-turns", str(config.max_turns)]
         command += ["--setting-sources", "user,project" if has_user_files else "project", "--strict-mcp-config"]
-        if mcp_file:
-            command += ["--mcp-config", str(mcp_file)]
+        if servers_file:
+            command += ["--mcp-config", str(servers_file)]
         command += self._permission_flags(config, resolve(config).servers if servers is None else servers)
         if config.max_budget_usd is not None:
             command += ["--max-budget-usd", str(config.max_budget_usd)]
