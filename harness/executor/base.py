@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Protocol
 
 from harness.executor.transcript import Ending, Transcript
 from harness.models import Config, ErrorKind, ExecutionTrace, Outcome, Resources
@@ -20,15 +20,6 @@ from harness.sandbox.processes import Command, Limits, ProcessResult
 from harness.suite.resolve import ResolvedConfig, read_servers, resolve
 from harness.suite.skills import Skill
 from locobench.shared.errors import InputError
-
-
-class Run(NamedTuple):
-    """How a program's run ended, and what it printed."""
-
-    end: Ending
-    stdout: str = ""
-    stderr: str = ""
-    seconds: float = 0.0
 
 
 class Layout(Protocol):
@@ -159,6 +150,7 @@ class ProcessExecutor(Executor):
         self,
         argv: Sequence[str],
         prompt: str,
+        config: Config,
         working_dir: Path | str,
         *,
         env: Mapping[str, str],
@@ -167,12 +159,12 @@ class ProcessExecutor(Executor):
         decide: Callable[[ProcessResult, str], Ending],
         transcript: Transcript[Any] | None = None,
         writes: Sequence[Path] = (),
-        **others: Any,
-    ) -> Run:
-        """Run a command to its end, with the prompt as its input.
+        reads: Sequence[Path] = (),
+    ) -> tuple[dict[str, Any], str]:
+        """Run a command to its end, with the prompt as its input; return fields that every trace has, and its stdout.
 
         It may write to the folders that `isolated` names. `decide` gets how it finished and its stderr, and returns how
-        that counts, unless `transcript` ended the run. `others` are fields of `Command`.
+        that counts, unless `transcript` ended the run.
         """
         folders = [path for value in isolated.values() if (path := Path(value)).is_absolute() and path.is_dir()]
         command = Command(
@@ -184,19 +176,22 @@ class ProcessExecutor(Executor):
             on_line=transcript,
             cancelled=self._cancelled,
             writes=[*folders, *writes],
-            **others,
+            reads=reads,
         )
+        stdout, stderr, seconds = "", "", 0.0
         try:
             finished = self.sandbox.run(command)
         except SandboxError as error:
             end = Ending(Outcome.INFRA_ERROR, ErrorKind.NO_RESULT, f"the sandbox failed: {error}")
-            return Run(end, stderr=end.error)
         except OSError as error:
             text = f"{self.program} cannot be started ({error.strerror}); install it or name its path"
-            return Run(Ending(Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED, text), stderr=text)
-        stdout, stderr = (output.decode("utf-8", "replace") for output in (finished.stdout, finished.stderr))
-        end = (transcript and transcript.ending) or decide(finished, stderr)
-        return Run(end, stdout, stderr, finished.duration_seconds)
+            end = Ending(Outcome.INFRA_ERROR, ErrorKind.CLI_REFUSED, text)
+        else:
+            stdout, stderr = (output.decode("utf-8", "replace") for output in (finished.stdout, finished.stderr))
+            seconds = finished.duration_seconds
+            end = (transcript and transcript.ending) or decide(finished, stderr)
+        about = {"claude_prompt": prompt, "config_snapshot": config.to_snapshot()}
+        return {**end.fields, **about, "duration_seconds": seconds, "stderr": stderr}, stdout
 
 
 @contextmanager

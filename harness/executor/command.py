@@ -58,9 +58,10 @@ class CommandExecutor(ProcessExecutor):
         config, isolated = self.resolve(config), env_override or {}
         env = {**self.sandbox.agent_variables(), **isolated, **config.env, MODEL_VARIABLE: config.model}
         with mcp_file(config.servers) as servers:
-            run = self._run(
+            known, stdout = self._run(
                 [self.program, *self.arguments],
                 prompt,
+                config,
                 working_dir,
                 env={**env, SERVERS_VARIABLE: str(servers)},
                 isolated=isolated,
@@ -69,13 +70,9 @@ class CommandExecutor(ProcessExecutor):
                 reads=[servers],
             )
         return ExecutionTrace(
-            **run.end.fields,
-            result=run.stdout.strip(),
-            claude_prompt=prompt,
-            claude_response=run.stdout,
-            config_snapshot=config.to_snapshot(),
-            duration_seconds=run.seconds,
-            stderr=run.stderr,
+            **known,
+            result=stdout.strip(),
+            claude_response=stdout,
             usage=None,
             has_transcript=False,
             num_turns=None,

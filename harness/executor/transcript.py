@@ -37,6 +37,7 @@ class Ending:
         """The fields of a trace that say how the run ended."""
         return {
             "is_error": self.outcome is not Outcome.COMPLETED,
+            "hit_turn_limit": self.kind is ErrorKind.MAX_TURNS,
             "outcome": self.outcome,
             "error": self.error,
             "error_kind": self.kind,

@@ -67,22 +67,28 @@ class ClaudeExecutor(ProcessExecutor):
         expected = ExpectedStart(config, isolated, working_dir)
         config.refuse_unknown_servers(expected.servers)
         stream = Stream(expected)
+
+        def ending(finished: ProcessResult, stderr: str) -> Ending:
+            end = decide(stream.messages, finished, stderr, timeout)
+            if log is None or not stream.started or end.kind is ErrorKind.INTERRUPTED:
+                return end
+            return _setup_error(expected.memory_problem(log)) or end
+
         with mcp_file(expected.servers) as servers:
-            end, _, stderr, seconds = self._run(
+            known, _ = self._run(
                 self._build_command(config, expected.servers, servers, expected.has_user_files, log),
                 prompt,
+                config,
                 working_dir,
                 env=env,
                 isolated=isolated,
                 transcript=stream,
-                decide=lambda finished, stderr: decide(stream.messages, finished, stderr, timeout),
+                decide=ending,
                 limits=Limits(timeout, self.silence_seconds, self.grace_seconds),
                 writes=[log.parent] if log else [],
                 reads=[servers],
             )
-        if log is not None and stream.started and stream.ending is None and end.kind is not ErrorKind.INTERRUPTED:
-            end = _setup_error(expected.memory_problem(log)) or end
-        return trace_of(stream.messages, end, prompt, config, stderr=stderr, seconds=seconds)
+        return trace_of(stream.messages, max_turns=config.max_turns, **known)
 
     def _build_command(
         self,
@@ -134,7 +140,7 @@ class ClaudeExecutor(ProcessExecutor):
         """Parse the CLI's output into a trace: stream-json lines, a json object, or the array of --verbose json."""
         messages = [message_of(bounded(found)) for found in objects_in(stdout)]
         end = decide(messages, ProcessResult(returncode, b"", b"", StopCause.EXITED, 0.0), stderr)
-        return trace_of(messages, end, "", None, stderr=stderr)
+        return trace_of(messages, **end.fields, stderr=stderr)
 
     def _extract_tool_calls(self, messages: list[dict[str, Any]]) -> list[ToolCall]:
         """Return the tool calls with inputs, outputs, errors and times, in the order they were made."""

@@ -141,7 +141,6 @@ class Result(Message):
     result: str = ""
     errors: list[str] = []
     num_turns: Annotated[Whole, Field(ge=0, strict=True)] | None = None
-    duration_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     total_cost_usd: Annotated[float, Field(ge=0, strict=True, allow_inf_nan=False)] | None = None
     usage: Usage | None = None
     model_usage: dict[str, Usage] = Field(default={}, alias="modelUsage")

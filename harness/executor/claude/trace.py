@@ -1,19 +1,17 @@
-"""The trace of a run, built from the CLI's messages and the way it ended."""
+"""The trace of a run, built from the CLI's messages."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from harness.executor.claude.messages import Block, Init, Message, Result, Turn, Usage
-from harness.executor.transcript import Ending
-from harness.models import Config, ConfigSnapshot, ErrorKind, ExecutionTrace, TokenUsage, ToolCall
+from harness.models import ExecutionTrace, TokenUsage, ToolCall
 
 
-def trace_of(
-    messages: list[Message], end: Ending, prompt: str, config: Config | None, *, stderr: str = "", seconds: float = 0.0
-) -> ExecutionTrace:
-    """Build the trace of a run. `seconds` is its duration; 0 uses the CLI's own figure."""
+def trace_of(messages: list[Message], **known: Any) -> ExecutionTrace:
+    """Build the trace of a run; `known` are the fields that the messages do not tell."""
     init = next((m for m in messages if isinstance(m, Init)), Init())
     result = next((m for m in reversed(messages) if isinstance(m, Result)), Result())
     said = [turn for turn in _turns(messages, "assistant") if turn.parent_tool_use_id is None]
@@ -21,21 +19,15 @@ def trace_of(
     others = [m.raw for m in messages if m is not init and m is not result]
     raw = {"init": init.raw, "result": result.raw, "messages": others}
     return ExecutionTrace(
-        **end.fields,
+        **known,
         session_id=result.session_id or init.session_id,
         result=result.result,
         usage=_usage(messages, result),
         tool_calls=tool_calls(messages),
-        duration_seconds=seconds or result.duration_ms / 1000,
         num_turns=len({turn.message.id for turn in said}) if result.num_turns is None else result.num_turns,
         raw_output={name: value for name, value in raw.items() if value},
         offered=init.offered,
-        claude_prompt=prompt,
         claude_response="\n\n".join(texts) or result.result,
-        config_snapshot=config.to_snapshot() if config else ConfigSnapshot(),
-        max_turns=config.max_turns if config else 0,
-        hit_turn_limit=end.kind is ErrorKind.MAX_TURNS,
-        stderr=stderr,
         cost_usd=result.total_cost_usd,
         claude_code_version=init.claude_code_version,
         permission_denials=[str(denial.get("tool_name", "")) for denial in result.permission_denials],

@@ -76,9 +76,10 @@ class CodexExecutor(ProcessExecutor):
         )
         transcript = Events()
         events = transcript.messages
-        run = self._run(
+        ended, _ = self._run(
             [self.program, *ARGUMENTS],
             prompt,
+            config,
             working_dir,
             env={**self.sandbox.tool_variables(), **isolated, **config.env, **key},
             isolated=isolated,
@@ -89,18 +90,14 @@ class CodexExecutor(ProcessExecutor):
         texts = [str(item.get("text", "")) for item in items(events, "agent_message")]
         counted = usage(events)
         return ExecutionTrace(
-            **run.end.fields,
+            **ended,
             session_id=str(events[0].get("thread_id", "")) if events else "",
             result=texts[-1] if texts else "",
             usage=counted,
             tool_calls=tool_calls(events),
-            duration_seconds=run.seconds,
             num_turns=None,
             raw_output={"messages": events} if events else {},
-            claude_prompt=prompt,
             claude_response="\n\n".join(texts),
-            config_snapshot=config.to_snapshot(),
             offered=Offered(servers=dict.fromkeys(config.servers, "connected" if events else "")),
-            stderr=run.stderr,
             cost_usd=config.token_prices.cost_usd(counted) if config.token_prices and counted else None,
         )
