@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 import posixpath
 import re
@@ -69,7 +67,7 @@ def _contents(snapshot: ClaudeConfigSnapshot, disable_mcp: bool) -> dict[str, by
     """Map the path of each file that an import writes, relative to .claude/, to its content."""
     contents = {f"skills/{path}": text.encode() for path, text in snapshot.skills.items()}
     contents |= {path: text.encode() for path, text in snapshot.files.items()}
-    contents |= {path: _decode(path, text) for path, text in snapshot.binary.items()}
+    contents |= snapshot.binary
     for path in contents:
         parts = path.split("/")
         inside = parts[0] in ("skills", *FOLDERS) and len(parts) > 1 and posixpath.normpath(path) == path
@@ -87,13 +85,6 @@ def _contents(snapshot: ClaudeConfigSnapshot, disable_mcp: bool) -> dict[str, by
     if snapshot.mcp_servers and not disable_mcp:
         contents[".claude.json"] = _json({"mcpServers": snapshot.mcp_servers})
     return contents
-
-
-def _decode(path: str, text: str) -> bytes:
-    try:
-        return base64.b64decode(text, validate=True)
-    except binascii.Error as error:
-        raise InputError(f"snapshot: {path!r}: not base64 ({error}); the snapshot was not imported") from error
 
 
 def _json(data: dict[str, Any]) -> bytes:

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, Base64Bytes, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from locobench.shared.validation import Whole
 from measure.records.outcomes import ErrorKind, Outcome
@@ -275,8 +275,8 @@ class ClaudeConfigSnapshot(Record):
     source_machine: str = ""
     files: dict[str, str] = {}
     """Path below .claude/ to content of agents, commands and hooks."""
-    binary: dict[str, str] = {}
-    """Path below .claude/ to base64 content of every file that is not text."""
+    binary: dict[str, Base64Bytes] = {}
+    """Path below .claude/ to the content of every file that is not text, in base64 when written."""
     executable: list[str] = []
     """Paths below .claude/ that were executable."""
     redacted: list[str] = []

@@ -193,9 +193,9 @@ def test_skills_are_taken_whole_with_scripts_binaries_and_modes(tmp_path: Path) 
     (claude / "skills/pdf/scripts/run.py").chmod(0o755)
     snapshot = ConfigExporter(claude).export_snapshot()
     assert snapshot.skills == {"pdf/SKILL.md": "# pdf", "pdf/scripts/run.py": "print(1)\r\n"}
-    assert base64.b64decode(snapshot.binary["skills/pdf/logo.png"]) == b"\x89PNG\x00\xff"
+    assert snapshot.binary["skills/pdf/logo.png"] == b"\x89PNG\x00\xff"
     assert snapshot.files == {"agents/a.md": "agent", "commands/c.md": "command"}
-    assert base64.b64decode(snapshot.binary["hooks/tool.bin"]) == b"\x00\x01"
+    assert snapshot.binary["hooks/tool.bin"] == b"\x00\x01"
     assert snapshot.executable == ["skills/pdf/scripts/run.py"]
 
 
@@ -436,7 +436,8 @@ def test_an_existing_configuration_is_not_overwritten(tmp_path: Path) -> None:
         ConfigImporter().setup_ci_environment(snapshot_of(), tmp_path)
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"schema_version": 99, "snapshot_timestamp": 0}', "\xff"])
+@pytest.mark.parametrize("content", ["{", "[]", '{"schema_version": 99, "snapshot_timestamp": 0}', "\xff",
+                                     '{"snapshot_timestamp": 0, "binary": {"skills/s/b": "a"}}'])  # fmt: skip
 def test_a_file_that_is_no_snapshot_is_refused_in_one_line(tmp_path: Path, content: str) -> None:
     path = tmp_path / "s.json"
     path.write_text(content, encoding="latin-1")
