@@ -9,10 +9,9 @@ from typing import Any
 
 from harness.executor.base import ProcessExecutor, mcp_file
 from harness.executor.claude.layout import CLI_VARIABLES, INSTRUCTIONS_LOG_VARIABLE, ambient_memory
-from harness.executor.claude.messages import Init, Message, Result, Turn, message_of
+from harness.executor.claude.messages import Init, Message, Result, Turn, message_of, tool_calls, trace_of
 from harness.executor.claude.outcome import decide
 from harness.executor.claude.startup import ExpectedStart, with_config_folder
-from harness.executor.claude.trace import tool_calls, trace_of
 from harness.executor.transcript import Ending, Transcript, bounded, objects_in
 from harness.models import Config, ErrorKind, ExecutionTrace, Outcome, ToolCall
 from harness.models.tools import mcp_name
