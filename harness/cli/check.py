@@ -16,7 +16,7 @@ from harness.graders.composite_grader import CompositeGrader
 from harness.graders.hand_in import compile_globs, list_files
 from harness.models import Task
 from harness.runner.oracle import nop, oracle
-from harness.sandbox.variables import AGENT_VARIABLES, CLOUDS
+from harness.sandbox.place import AGENT_VARIABLES, CLOUDS
 from harness.suite.load import load_configs, load_tasks
 from locobench.shared.errors import InputError
 from measure.report.console import say, say_lines

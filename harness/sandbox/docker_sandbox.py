@@ -19,7 +19,6 @@ from harness.models import Resources
 from harness.sandbox import scratch
 from harness.sandbox.place import DEFAULT_IMAGE, Sandbox, SandboxError
 from harness.sandbox.processes import Command, Limits, ProcessResult, StopCause
-from harness.sandbox.variables import agent_environment, tool_environment
 from locobench.containers.container import Container, EngineError
 from locobench.containers.container import Limits as ContainerLimits
 from locobench.containers.engine import Engine
@@ -79,11 +78,11 @@ class DockerSandbox(Sandbox):
 
     def agent_variables(self) -> dict[str, str]:
         """Return the variables for language, network access and credentials; files that they name are mounted."""
-        return {**_without_machine(agent_environment()), "IS_SANDBOX": "1"}
+        return {**_without_machine(super().agent_variables()), "IS_SANDBOX": "1"}
 
     def tool_variables(self) -> dict[str, str]:
         """Return the variables for language and network access."""
-        return _without_machine(tool_environment())
+        return _without_machine(super().tool_variables())
 
     def run(self, command: Command) -> ProcessResult:
         """Run a command in its own container; SandboxError if it cannot be started or is lost."""

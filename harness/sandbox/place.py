@@ -1,4 +1,4 @@
-"""Places to run commands: this machine, under a guardian, or a container (`docker_sandbox`)."""
+"""A place to run commands, and the variables that they get. Here it is this machine; `docker_sandbox` has another."""
 
 from __future__ import annotations
 
@@ -8,10 +8,39 @@ from pathlib import Path
 
 from harness.models import Resources
 from harness.sandbox.processes import Command, ProcessResult
-from harness.sandbox.variables import agent_environment, tool_environment
 
 DEFAULT_IMAGE = "harness-sandbox"
 """The image that the Dockerfile beside this file is for."""
+
+
+AGENT_VARIABLES: dict[str, tuple[str, ...]] = {
+    "where tools are": ("PATH", "HOME", "SHELL", "USER", "LOGNAME", "TERM"),
+    "language and time": ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ"),
+    "the way out": (
+        *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY"),
+        *("http_proxy", "https_proxy", "no_proxy", "all_proxy"),
+        *("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
+    ),
+    "who pays": (
+        *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
+        *("ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS"),
+        *("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"),
+    ),
+    # Claude Code refuses to skip permissions as root unless the user says that this is a sandbox.
+    "root": ("IS_SANDBOX",),
+}
+"""The user's variables that reach an agent, by reason. Besides these, only those of CLOUDS do."""
+
+CLOUDS: dict[str, tuple[str, ...]] = {
+    "CLAUDE_CODE_USE_BEDROCK": (
+        *("ANTHROPIC_BEDROCK_BASE_URL", "AWS_REGION", "AWS_PROFILE", "AWS_BEARER_TOKEN_BEDROCK"),
+        *("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"),
+    ),
+    "CLAUDE_CODE_USE_VERTEX": (*("ANTHROPIC_VERTEX_PROJECT_ID", "CLOUD_ML_REGION", "GOOGLE_APPLICATION_CREDENTIALS"),),
+}
+"""The variables that also reach an agent, by the switch that makes Claude Code use that cloud."""
+
+OFF = ("", "0", "false", "no", "off")
 
 
 class SandboxError(Exception):
@@ -41,17 +70,24 @@ class Sandbox:
 
     def agent_variables(self) -> dict[str, str]:
         """Return the variables that an agent gets from the user's environment."""
-        return agent_environment()
+        clouds = [names for switch, names in CLOUDS.items() if os.environ.get(switch, "").lower() not in OFF]
+        return _known(*AGENT_VARIABLES.values(), *clouds)
 
     def tool_variables(self) -> dict[str, str]:
         """Return the variables that a check's command gets from the user's environment: no credentials.
 
         In this class, the harness's own `python` and `pytest` are last on PATH, in case there are no others.
         """
-        variables = tool_environment()
+        variables = _known(
+            *(AGENT_VARIABLES[group] for group in ("where tools are", "language and time", "the way out"))
+        )
         path = os.pathsep.join([variables.get("PATH", os.defpath), str(Path(sys.executable).parent)])
         return {**variables, "PATH": path}
 
     def run(self, command: Command) -> ProcessResult:
         """Run a command to its end or a limit. OSError if it cannot be started, SandboxError if the sandbox failed."""
         return command.run()
+
+
+def _known(*groups: tuple[str, ...]) -> dict[str, str]:
+    return {name: os.environ[name] for group in groups for name in group if name in os.environ}

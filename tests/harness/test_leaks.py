@@ -16,7 +16,7 @@ from harness.graders.code_graders import CodeGrader
 from harness.isolator import EnvironmentIsolator
 from harness.models import ExecutionTrace, FileChange, ToolCall
 from harness.sandbox import directory, trees
-from harness.sandbox.variables import agent_environment
+from harness.sandbox.place import Sandbox
 from measure.results.files import load_results_file, without_secrets
 from measure.results.harbor import load_jobs
 from measure.secrets.redaction import REDACTED, Redactor
@@ -121,12 +121,12 @@ def test_keys_of_a_cloud_reach_agents_that_are_paid_there_alone(monkeypatch: pyt
     for key, switch in keys.items():
         monkeypatch.setenv(key, "/x")
         monkeypatch.delenv(switch, raising=False)
-    assert not keys.keys() & agent_environment().keys()
+    assert not keys.keys() & Sandbox().agent_variables().keys()
     for key, switch in keys.items():
         monkeypatch.setenv(switch, "0")
-        assert key not in agent_environment()
+        assert key not in Sandbox().agent_variables()
         monkeypatch.setenv(switch, "1")
-        assert agent_environment()[key] == "/x"
+        assert Sandbox().agent_variables()[key] == "/x"
 
 
 FORMS = {
