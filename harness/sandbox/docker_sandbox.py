@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import os
 import sys
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -34,12 +32,9 @@ CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "
 class DockerSandbox(Sandbox):
     """Runs each command in a new container, which is removed when the command or the harness ends."""
 
-    def __init__(self, image: str = DEFAULT_IMAGE) -> None:
+    def __init__(self, image: str = DEFAULT_IMAGE, resources: Resources = Resources()) -> None:  # noqa: B008 - frozen
         """`image` has the claude CLI and what the checks need; the engine is not contacted yet."""
-        self.image = image
-        self._resources = Resources()
-        self._lock = threading.RLock()
-        self._ready: set[str] = set()
+        self.image, self._resources = image, resources
 
     @property
     def identity(self) -> str:
@@ -48,33 +43,12 @@ class DockerSandbox(Sandbox):
 
     def within(self, resources: Resources) -> DockerSandbox:
         """Return this sandbox with containers that have these limits."""
-        limited = copy.copy(self)
-        limited._resources = resources
-        return limited
+        return DockerSandbox(self.image, resources)
 
     def prepare(self, program: str) -> None:
         """Connect, and check that the program runs in the image; InputError if it does not."""
-        with self._lock:
-            if program in self._ready:
-                return
-            _refuse_loopback(self.agent_variables())
-            try:
-                found = find_engine().image(self.image)
-            except EngineError as error:
-                raise InputError(str(error)) from None
-            if found is None:
-                way_out = f"docker build --tag {self.image} {Path(__file__).parent}"
-                raise InputError(f"the Docker engine has no image {self.image}; make it: {way_out}")
-            with scratch.folder("probe_") as folder:
-                env = {**self.tool_variables(), "HOME": str(folder)}
-                try:
-                    finished = self.run(Command([program, "--version"], folder, env, Limits(wall=60.0)))
-                except SandboxError as error:
-                    raise InputError(f"no container of {self.image} can be started ({error})") from None
-            if finished.returncode != 0:
-                lines = finished.stderr.decode(errors="replace").strip().splitlines() or ["no output"]
-                raise InputError(f"{program} does not run in {self.image} ({lines[-1]}); name another image")
-            self._ready.add(program)
+        _refuse_loopback(self.agent_variables())
+        _try(self.image, program)
 
     def agent_variables(self) -> dict[str, str]:
         """Return the variables for language, network access and credentials; files that they name are mounted."""
@@ -129,6 +103,28 @@ class DockerSandbox(Sandbox):
             environment=dict(command.env),
             mounts=mounts,
         )
+
+
+@cache
+def _try(image: str, program: str) -> None:
+    """Run a program in an image; InputError if it does not run."""
+    try:
+        found = find_engine().image(image)
+    except EngineError as error:
+        raise InputError(str(error)) from None
+    if found is None:
+        way_out = f"docker build --tag {image} {Path(__file__).parent}"
+        raise InputError(f"the Docker engine has no image {image}; make it: {way_out}")
+    sandbox = DockerSandbox(image)
+    with scratch.folder("probe_") as folder:
+        env = {**sandbox.tool_variables(), "HOME": str(folder)}
+        try:
+            finished = sandbox.run(Command([program, "--version"], folder, env, Limits(wall=60.0)))
+        except SandboxError as error:
+            raise InputError(f"no container of {image} can be started ({error})") from None
+    if finished.returncode != 0:
+        lines = finished.stderr.decode(errors="replace").strip().splitlines() or ["no output"]
+        raise InputError(f"{program} does not run in {image} ({lines[-1]}); name another image")
 
 
 @cache
