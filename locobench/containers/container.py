@@ -119,11 +119,6 @@ class Container:
                 raise
             return None
 
-    def signal(self, name: str) -> None:
-        """Send a signal to its first process, which passes it on to the command."""
-        with engine_errors():
-            self._made.kill(name)
-
     def remove(self) -> None:
         """Remove it with all of its processes. If the engine does not answer any more, the reaper will."""
         self._ended.set()
@@ -146,7 +141,8 @@ class Container:
                 floor = free - max(left, self._storage // 10)
                 if left < 0:
                     self.over_storage = True
-                    self.signal("SIGKILL")
+                    with engine_errors():
+                        self._made.kill()
 
     def _free(self) -> int:
         """Return the free bytes of the disks that it can write to."""
