@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import platform
 import time
@@ -26,20 +25,18 @@ from locobench.shared.terminal import complain, printable, progress
 @option("--limit_per_language", type=COUNT, metavar="N", help="Only the first N tasks of each language.")
 @option("--languages", type=PATH, metavar="FILE", help=f"The file that {GENERATE} --languages was given.")
 @option("--local", is_flag=True, help="Run oracle and nop on this machine, without Docker; takes seconds.")
-@option("--task", type=PATH, metavar="FOLDER", help="Only grade --answer, with the verifier of this task.")
-@option("--answer", type=PATH, metavar="FILE", help="The answer to grade; shows output, reward and metrics.")
+@option("--answer", type=PATH, metavar="FILE", help="Only grade this answer on this machine; TASKS is its task.")
 @option("--jobs", type=POSITIVE, help="Tasks at once (default: one per CPU, at most 4).")
-@option("--timeout", type=SECONDS, default=300, help="Time limit of a command in a container, in seconds.")
+@option("--timeout", type=SECONDS, default=300, help="Time limit of each run of oracle, nop or toolchain, in seconds.")
 @option("--build_timeout", type=SECONDS, default=900, help="Time limit of building an image, in seconds.")
-@option("--report", type=PATH, metavar="FILE", help="Markdown page to write, such as SMOKE_TEST_RESULTS.md.")
-@option("--quiet", is_flag=True, help="No progress and no table; the summary only when something failed.")
+@option("--report", type=PATH, metavar="FILE", help="Markdown page to write, with what is also printed.")
+@option("--quiet", is_flag=True, help="No progress and no table.")
 def main(
     tasks: Path,
     task_ids: tuple[str, ...],
     limit_per_language: int | None,
     languages: Path | None,
     local: bool,
-    task: Path | None,
     answer: Path | None,
     jobs: int | None,
     timeout: float,
@@ -48,18 +45,17 @@ def main(
     quiet: bool,
 ) -> int:
     """Run the command; the exit code is 1 if a task is not good."""
-    if (task is None) != (answer is None):
-        raise InputError("--task and --answer belong together")
-    if task is not None and answer is not None:
-        return grade(task, answer, timeout)
+    if answer is not None:
+        return grade(tasks, answer, timeout)
 
     from datetime import UTC, datetime
 
     from locobench.containers.container import EngineError
     from locobench.containers.engine import Engine
     from locobench.dataset.catalog import load_languages
-    from locobench.smoke import report as smoke_report
+    from locobench.shared.files import write_whole
     from locobench.smoke.check import Check, smoke
+    from locobench.smoke.report import page
     from locobench.smoke.task import find_task_folders
 
     folders = find_task_folders(tasks, list(task_ids) or None)
@@ -67,30 +63,26 @@ def main(
     if not local:
         try:
             engine = Engine()
-            facts = {
-                "Docker engine": "{ServerVersion} ({Driver})".format_map(engine.info),
-                "Host": "{OperatingSystem}, {NCPU} CPUs".format_map(engine.info),
-            }
         except EngineError as error:
             raise InputError(f"{error}; start one, or pass --local to run oracle and nop without images") from None
+        facts = {
+            "Docker engine": "{ServerVersion} ({Driver})".format_map(engine.info),
+            "Host": "{OperatingSystem}, {NCPU} CPUs".format_map(engine.info),
+        }
     started = time.monotonic()
     check = Check(engine, load_languages(languages), build_timeout, timeout)
     watch = partial(progress, quiet=quiet)
     jobs = jobs or min(4, os.cpu_count() or 1)
     rows = smoke(folders, check, jobs=jobs, limit_per_language=limit_per_language, watch=watch)
-    failed = [row for row in rows if row.faults]
+    run = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {time.monotonic() - started:.0f} s"
+    shown = page(rows, {"Run": run, **facts}, local=local)
     if not quiet:
-        smoke_report.print_table(rows, local=local)
+        print(shown, end="")
+    if report is not None:
+        write_whole(report, shown)
+    failed = [row for row in rows if row.faults]
     for row in failed:
         complain(f"{row.task}: {row.verdict}")
-    if report is not None:
-        run = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {time.monotonic() - started:.0f} s wall time"
-        facts = {"Run": run, **facts}
-        if engine is not None:
-            built_on = sorted({row.base_image for row in rows if row.size is not None})
-            with contextlib.suppress(EngineError):  # it may have gone away
-                facts |= {f"Base image {name}": getattr(engine.image(name), "id", "unknown") for name in built_on}
-        smoke_report.write_markdown(rows, report, facts, tasks=tasks.resolve().name, local=local)
     return SOME_FAILED if failed else DONE
 
 
@@ -98,7 +90,7 @@ def grade(folder: Path, answer: Path, timeout: float) -> int:
     """Grade an answer with a task's own verifier, print what it says, and return the exit code."""
     from locobench.reading import MAX_ANSWER_BYTES
     from locobench.smoke.task import Fault, read_task_folder
-    from locobench.smoke.trial import grade_locally
+    from locobench.smoke.trial import run_locally
 
     try:
         with answer.open("rb") as stream:
@@ -107,14 +99,16 @@ def grade(folder: Path, answer: Path, timeout: float) -> int:
     except OSError as error:
         raise InputError(f"{answer}: {error.strerror}; --answer names the file that the agent would write") from None
     except Fault as error:
-        raise InputError(f"{folder}: {error}; --task names the folder of one task") from None
-    reward, output, metrics = grade_locally(task, content, timeout=timeout)
-    for heading, text in (("the verifier printed", output), ("metrics.json", metrics)):
-        print(printable(f"{heading}:\n{text.rstrip()}\n" if text.strip() else f"{heading}: nothing\n"))
-    if isinstance(reward, Fault):
-        complain(f"{task.path.name}: {reward}")
+        raise InputError(f"{folder}: {error}; --answer needs the folder of one task") from None
+    try:
+        graded = run_locally(task, "nop", timeout=timeout, answer=content)
+        metrics = graded.logs.get("metrics.json", b"").decode("utf-8", "replace")
+        for heading, text in (("the verifier printed", graded.output), ("metrics.json", metrics)):
+            print(printable(f"{heading}:\n{text.rstrip()}\n" if text.strip() else f"{heading}: nothing\n"))
+        print(f"reward: {graded.reward():g}")
+    except Fault as error:
+        complain(f"{task.path.name}: {error}")
         return SOME_FAILED
-    print(f"reward: {reward:g}")
     return DONE
 
 

@@ -31,7 +31,6 @@ class Row:
 
     task: str
     language: str = ""
-    base_image: str = ""
     build_seconds: float | None = None
     size: int | None = None
     """Bytes of the image, including the base image; None if it is not built."""
@@ -103,7 +102,7 @@ class Check:
     def __call__(self, task: SmokeTask) -> Row:
         """Build a task's image, ask its toolchain for a version, run oracle and nop, and look for a leaked answer."""
         engine, timeout = self.engine, self.timeout
-        row = Row(task.path.name, task.language, task.base_image)
+        row = Row(task.path.name, task.language)
         image = image_of(task.path)
         try:
             if engine is not None:
@@ -120,9 +119,9 @@ class Check:
         for agent, expected in expected_rewards.items():
             try:
                 if engine is None:
-                    reward = run_locally(task, agent, timeout=timeout)
+                    reward = run_locally(task, agent, timeout=timeout).reward()
                 else:
-                    reward = run_in_container(engine, image, task, agent, timeout=timeout)
+                    reward = run_in_container(engine, image, task, agent, timeout=timeout).reward()
             except (Fault, EngineError) as fault:
                 row.add(fault, f"{agent}: ")
                 continue
@@ -139,11 +138,10 @@ class Check:
         command = self.languages.get(language, {}).get("check")
         if command is None:
             raise Fault(f"toolchain: no table of languages has {language!r}; name a file that has, with --languages")
-        what = f"toolchain: `{command}`"
-        code, output, _ = in_container(engine, image, command, what, Limits(self.timeout))
+        code, left = in_container(engine, image, command, Limits(self.timeout))
         if code != 0:
-            raise Fault(f"{what} failed (exit code {code})", output)
-        return next(filter(_VERSION.search, output.splitlines()), "")
+            raise Fault(f"toolchain: `{command}` failed (exit code {code})", left.output)
+        return next(filter(_VERSION.search, left.output.splitlines()), "")
 
 
 def image_of(task: Path) -> str:

@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from locobench.harbor.task import TASK_FILE, TaskToml, base_image, task_folders
+from locobench.harbor.task import TASK_FILE, TaskToml, task_folders
 from locobench.shared.errors import InputError
 
 # Plain characters read the same in Markdown and inside a JSON string, so one search finds both spellings.
 _PLAIN_PIECE = re.compile(r"[ !#-\[\]-~]{24,200}")
 _ANY_PIECE = re.compile(r'[^"\\\x00-\x1f]{8,200}')
 _TELLTALES = 3
-# The verifier's output, in its log folder.
-OUTPUT = "test-stdout.txt"
 
 
 class Fault(Exception):
@@ -34,8 +32,6 @@ class SmokeTask:
 
     path: Path
     toml: TaskToml
-    base_image: str
-    """The image that the Dockerfile builds on."""
     telltales: frozenset[bytes]
     """The longest pieces of the ground truth."""
 
@@ -82,41 +78,11 @@ def read_task_folder(path: Path) -> SmokeTask:
             raise Fault(f"no {needed}")
     try:
         described = TaskToml.read(path)
-        image = base_image(path)
     except InputError as error:
         raise Fault(str(error).removeprefix(f"{path}/")) from None
-    except OSError as error:
-        raise Fault(f"{error.filename}: {error.strerror}") from None
     if not described.metadata.language:
         raise Fault("task.toml: metadata.language: missing")
-    if image is None:
-        raise Fault("environment/Dockerfile: has no FROM line")
-    return SmokeTask(path, described, image, _telltales(path / "tests" / "ground_truth.json"))
-
-
-def read_reward(folder: Path) -> float:
-    """Return the reward that test.sh wrote to `folder`.
-
-    Raises:
-        Fault: there is no reward, it is not a number between 0 and 1, or the verifier raised an exception.
-    """
-    said = text_of(folder / OUTPUT).strip()
-    if "Traceback (most recent call last):" in said and not (folder / "metrics.json").exists():
-        raise Fault(f"the verifier raised {said.splitlines()[-1].strip()[:200]}")
-    try:
-        reward = float(json.loads((folder / "reward.json").read_text(encoding="utf-8"))["reward"])
-    except FileNotFoundError:
-        raise Fault("test.sh wrote no reward") from None
-    except (OSError, ValueError, KeyError, TypeError):
-        raise Fault("test.sh wrote a reward that cannot be read") from None
-    if not 0 <= reward <= 1:
-        raise Fault(f"test.sh wrote the reward {reward:g}, which is not between 0 and 1")
-    return reward
-
-
-def text_of(path: Path) -> str:
-    """Return a file's text, or an empty string if there is no such file."""
-    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    return SmokeTask(path, described, _telltales(path / "tests" / "ground_truth.json"))
 
 
 def _telltales(ground_truth: Path) -> frozenset[bytes]:

@@ -1,25 +1,26 @@
-"""Run one agent's attempt at one task and grade it with the task's own verifier, with or without a container."""
+"""One agent's attempt at one task, graded by the task's own scripts: in a container, or on this machine."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
 from locobench.containers.container import Limits
 from locobench.containers.engine import Engine
-from locobench.smoke.task import OUTPUT, Fault, SmokeTask, read_reward, text_of
+from locobench.smoke.task import Fault, SmokeTask
 
 Agent = Literal["oracle", "nop"]
-ANSWER = "/app/solution.md"
 # The folders that Harbor brings into a container.
 _LOGS = ("/logs", "/logs/agent", "/logs/verifier", "/logs/artifacts")
 # A command's output, in its container.
@@ -28,57 +29,89 @@ _SAID = "/tmp/smoke-test-output"
 _MOST_BYTES = 16_000_000
 
 
-def run_locally(task: SmokeTask, agent: Agent, *, timeout: float) -> float:
-    """Run `agent` and the task's own verifier in a temporary root, without a container, and return the reward.
+@dataclass(frozen=True)
+class Attempt:
+    """What an attempt left."""
+
+    output: str
+    """What the scripts printed."""
+    logs: Mapping[str, bytes] = field(default_factory=dict)
+    """The files in the verifier's log folder."""
+
+    def reward(self) -> float:
+        """Return the reward that test.sh wrote.
+
+        Raises:
+            Fault: there is none, it is not a number between 0 and 1, or the verifier raised an exception.
+        """
+        said = self.output.strip()
+        if "Traceback (most recent call last):" in said and "metrics.json" not in self.logs:
+            raise Fault(f"the verifier raised {said.splitlines()[-1].strip()[:200]}")
+        if "reward.json" not in self.logs:
+            raise Fault("no reward was written", said)
+        try:
+            reward = float(json.loads(self.logs["reward.json"])["reward"])
+        except (ValueError, KeyError, TypeError):
+            raise Fault("test.sh wrote a reward that cannot be read") from None
+        if not 0 <= reward <= 1:
+            raise Fault(f"test.sh wrote the reward {reward:g}, which is not between 0 and 1")
+        return reward
+
+
+def run_locally(task: SmokeTask, agent: Agent, *, timeout: float, answer: bytes | None = None) -> Attempt:
+    """Run `agent`, then test.sh, in a temporary folder that stands for a container's root.
+
+    Args:
+        timeout: seconds for both; the task's own limit applies too.
+        answer: what the agent hands in, if it is not one of the two.
 
     Raises:
-        Fault: a program failed, took longer than `timeout` seconds, or gave no valid reward.
+        Fault: the time is over.
     """
-    with _trial_root(task) as root:
-        if agent == "oracle" and (code := _bash(root / "solution" / "solve.sh", root, timeout)) != 0:
-            raise Fault(f"solve.sh failed (exit code {code})")
-        return _verify(task, root, timeout)
+    with tempfile.TemporaryDirectory(prefix="trial-", ignore_cleanup_errors=True) as name:
+        root = Path(name)
+        for part in ("solution", "tests"):
+            shutil.copytree(task.path / part, root / part)
+        for folder in ("/app", *_LOGS):
+            (root / folder[1:]).mkdir()
+        (root / "app" / "project").symlink_to((task.path / "environment" / "project").resolve())
+        if answer is not None:
+            (root / "app" / "solution.md").write_bytes(answer)
+        said = root / "output"
+        ended = _run(_command(agent, shlex.quote(name)), root / "app", said, limit := _seconds(task, timeout))
+        output = said.read_text(encoding="utf-8", errors="replace")
+        if not ended:
+            raise _too_slow(limit, output)
+        logs = (path for path in (root / "logs" / "verifier").iterdir() if path.is_file())
+        return Attempt(output, {path.name: path.read_bytes() for path in logs})
 
 
-def run_in_container(engine: Engine, image: str, task: SmokeTask, agent: Agent, *, timeout: float) -> float:
-    """Run `agent` in a container and test.sh in a fresh one, both without network, and return the reward.
+def run_in_container(engine: Engine, image: str, task: SmokeTask, agent: Agent, *, timeout: float) -> Attempt:
+    """Run `agent`, then test.sh, in a fresh container without network.
 
     Raises:
-        Fault: as in `run_locally`.
+        Fault: as in `run_locally`, or the container used too much storage.
         EngineError: the engine fails.
     """
     environment = task.toml.environment
-    limits = Limits(timeout, environment.memory_mb or Limits.memory_mb, environment.storage_mb or Limits.storage_mb)
-    given: dict[str, Path | bytes] = {"/tests": task.path / "tests"}
-    if agent == "oracle":
-        solve, put = "bash /solution/solve.sh", {"/solution": task.path / "solution"}
-        code, output, answer = in_container(engine, image, solve, "solve.sh", limits, put, take=ANSWER)
-        if code != 0:
-            raise Fault(f"solve.sh failed (exit code {code})", output)
-        given |= {ANSWER: answer["solution.md"]} if answer else {}
-    limits = replace(limits, seconds=min(timeout, task.toml.verifier.timeout_sec))
-    _, output, rewards = in_container(
-        engine, image, "bash /tests/test.sh", "test.sh", limits, given, take="/logs/verifier"
-    )
-    with tempfile.TemporaryDirectory(prefix="trial-") as logs:
-        for name, content in {**rewards, OUTPUT: output.encode()}.items():
-            Path(logs, name).write_bytes(content)
-        return read_reward(Path(logs))
+    memory, storage = environment.memory_mb or Limits.memory_mb, environment.storage_mb or Limits.storage_mb
+    put = {f"/{part}": task.path / part for part in (("solution", "tests") if agent == "oracle" else ("tests",))}
+    limits = Limits(_seconds(task, timeout), memory, storage)
+    return in_container(engine, image, _command(agent), limits, put, take="/logs/verifier")[1]
 
 
 def in_container(
     engine: Engine,
     image: str,
     command: str,
-    what: str,
     limits: Limits,
-    put: Mapping[str, Path | bytes] = MappingProxyType({}),
+    put: Mapping[str, Path] = MappingProxyType({}),
     take: str = "",
-) -> tuple[int, str, dict[str, bytes]]:
-    """Run `command`, called `what` in a message, with bash in a fresh container without network.
+) -> tuple[int, Attempt]:
+    """Run `command` with bash in a fresh container without network, and return its exit code and what it left.
 
-    `put` is copied into the container, by place, and the files at the place `take` out of it. Return the exit code, the
-    output, and those files by name; raise Fault if it reaches one of its limits.
+    The folders in `put` are copied into the container, by place, and the files in the folder `take` out of it. Fault
+    if it reaches one of its limits.
     """
     argv = ["bash", "-c", f'exec bash -c "$0" > {_SAID} 2>&1', command]
     with engine.container(image, argv, limits, network_mode="none") as container:
@@ -87,71 +120,44 @@ def in_container(
         code = container.wait(limits.seconds)
         output = b"".join(container.take(_SAID, _MOST_BYTES).values()).decode("utf-8", "replace")
         if container.over_storage:
-            raise Fault(f"{what} used more than {limits.storage_mb} MB of storage and was killed", output)
+            raise Fault(f"used more than {limits.storage_mb} MB of storage and was killed", output)
         if code is None:
-            raise Fault(f"{what} still ran after {limits.seconds:g} s and was killed", output)
-        return code, output, container.take(take, _MOST_BYTES) if take else {}
+            raise _too_slow(limits.seconds, output)
+        return code, Attempt(output, container.take(take, _MOST_BYTES) if take else {})
 
 
-def grade_locally(task: SmokeTask, answer: bytes, *, timeout: float) -> tuple[float | Fault, str, str]:
-    """Grade an answer in a temporary root with the task's own verifier.
-
-    Returns:
-        The reward, or why there is none; then the verifier's output and its metrics.json.
-    """
-    with _trial_root(task) as root:
-        logs = root / "logs" / "verifier"
-        (root / "app" / "solution.md").write_bytes(answer)
-        reward: float | Fault
-        try:
-            reward = _verify(task, root, timeout)
-        except Fault as error:
-            reward = error
-        return reward, text_of(logs / OUTPUT), text_of(logs / "metrics.json")
+def _command(agent: Agent, root: str = "") -> str:
+    """Return the shell command of an attempt; `root` stands before /app where that is not the container's."""
+    solve = f"bash {root}/solution/solve.sh {root} && " if agent == "oracle" else ""
+    return f"{solve}bash {root}/tests/test.sh {root}"
 
 
-@contextlib.contextmanager
-def _trial_root(task: SmokeTask) -> Iterator[Path]:
-    """Yield a temporary folder with everything that a trial expects below / in a container."""
-    with tempfile.TemporaryDirectory(prefix="trial-", ignore_cleanup_errors=True) as name:
-        root = Path(name)
-        for part in ("solution", "tests"):
-            shutil.copytree(task.path / part, root / part)
-        for folder in ("app", "logs", "logs/agent", "logs/verifier", "logs/artifacts"):
-            (root / folder).mkdir()
-            (root / folder).chmod(0o777)  # for an agent that is not root
-        (root / "app" / "project").symlink_to((task.path / "environment" / "project").resolve())
-        yield root
+def _seconds(task: SmokeTask, timeout: float) -> float:
+    return min(timeout, task.toml.verifier.timeout_sec)
 
 
-def _verify(task: SmokeTask, root: Path, timeout: float) -> float:
-    logs = root / "logs" / "verifier"
-    timeout = min(timeout, task.toml.verifier.timeout_sec)
-    _bash(root / "tests" / "test.sh", root, timeout, output=logs / OUTPUT)
-    return read_reward(logs)
+def _too_slow(seconds: float, output: str) -> Fault:
+    return Fault(f"still ran after {seconds:g} s and was killed", output)
 
 
-def _bash(script: Path, root: Path, timeout: float, output: Path | None = None) -> int:
-    """Run `script` with `root` as the parent of app, logs and tests; kill any processes it leaves behind.
-
-    Raises:
-        Fault: it took longer than `timeout` seconds.
-    """
+def _run(command: str, folder: Path, said: Path, seconds: float) -> bool:
+    """Run `command` in a folder with its output in `said`, and kill what it leaves; return whether it ended in time."""
     with (
-        (output or Path(os.devnull)).open("wb") as said,
+        said.open("wb") as stream,
         subprocess.Popen(
-            ["bash", str(script), str(root)],
-            cwd=root / "app",
+            ["bash", "-c", command],
+            cwd=folder,
             stdin=subprocess.DEVNULL,
-            stdout=said,
+            stdout=stream,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         ) as process,
     ):
         try:
-            return process.wait(timeout)
+            process.wait(seconds)
         except subprocess.TimeoutExpired:
-            raise Fault(f"{script.name} still ran after {timeout:g} s and was killed") from None
+            return False
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
+    return True

@@ -54,13 +54,8 @@ def test_one_task_of_each_language_is_found_sound(one_of_each: tuple[int, Table,
     assert code == 0
 
 
-def test_the_report_names_the_versions_that_it_was_made_with(
-    one_of_each: tuple[int, Table, str], provided: dict[str, str]
-) -> None:
-    text = one_of_each[2]
-
-    assert "| Docker engine | " in text
-    assert f"| Base image {provided['BASE_IMAGE']} | " in text
+def test_the_report_names_the_engine_that_it_was_made_with(one_of_each: tuple[int, Table, str]) -> None:
+    assert "- Docker engine: " in one_of_each[2]
 
 
 class Mixed(NamedTuple):
@@ -115,8 +110,8 @@ def mixed(tasks: Path, tmp_path_factory: pytest.TempPathFactory) -> Mixed:
         ("no_dockerfile", "no environment/Dockerfile"),
         ("no_build", "build failed (exit code 1)"),
         ("no_base", "the image 127.0.0.1:1/none:1 cannot be pulled: try `docker pull 127.0.0.1:1/none:1`"),
-        ("endless_test", "test.sh still ran after 30 s and was killed"),
-        ("endless_answer", "oracle: solve.sh still ran after 30 s and was killed"),
+        ("endless_test", "nop: still ran after 30 s and was killed"),
+        ("endless_answer", "oracle: still ran after 30 s and was killed"),
         ("no_answer", "oracle: reward 0.0, not 1.0"),
         ("leaky", "environment/ holds the ground truth"),
         ("generous", "oracle: reward 0.5, not 1.0; nop: reward 0.5, not 0.0"),

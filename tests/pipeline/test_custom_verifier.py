@@ -124,7 +124,7 @@ with open(f"{sys.argv[1]}/logs/verifier/reward.json", "w") as out:
 def test_the_smoke_test_judges_the_oracle_only_then(data: Data, tmp_path: Path, line: str, code: int) -> None:
     task = make_task(data, tmp_path, line + ANSWERED)
 
-    assert run_locally(read_task_folder(task), "oracle", timeout=30) == 0.5
+    assert run_locally(read_task_folder(task), "oracle", timeout=30).reward() == 0.5
     assert call(smoke_test.main, str(task), "--local", "--quiet")[0] == code
 
 
@@ -151,7 +151,7 @@ def test_the_smoke_test_gives_a_verifier_as_long_as_the_task_does(data: Data, tm
     config.write_text(re.sub(r"(\[verifier\][^\[]*?timeout_sec = )[\d.]+", r"\g<1>1.0", config.read_text()))
     code, _, errors = call(smoke_test.main, str(task), "--local", "--quiet")
     assert code == 1
-    assert "test.sh still ran after 1 s and was killed" in errors
+    assert "still ran after 1 s and was killed" in errors
 
 
 DEBUGGED = """
@@ -171,14 +171,14 @@ def test_a_verifier_can_be_watched_at_one_answer(data: Data, tmp_path: Path, mon
     answer = tmp_path / "answer.md"
     answer.write_text("two words")
     monkeypatch.setenv("VERIFIER_KEY", "k")
-    code, output, _ = call(smoke_test.main, "--task", str(task), "--answer", str(answer))
+    code, output, _ = call(smoke_test.main, str(task), "--answer", str(answer))
     assert code == 0
     assert output.splitlines() == [
         "the verifier printed:", "words: ['two', 'words'] for k \\x1b[31m", "",
         "metrics.json:", '{"words": 2}', "", "reward: 0.5",
     ]  # fmt: skip
     answer.write_text("many more than four words")
-    code, output, errors = call(smoke_test.main, "--task", str(task), "--answer", str(answer))
+    code, output, errors = call(smoke_test.main, str(task), "--answer", str(answer))
     assert code == 1
     assert errors == f"{task.name}: test.sh wrote the reward 1.25, which is not between 0 and 1\n"
     assert '{"words": 5}' in output
@@ -187,7 +187,7 @@ def test_a_verifier_can_be_watched_at_one_answer(data: Data, tmp_path: Path, mon
 def test_a_verifier_that_prints_a_traceback_shows_it(data: Data, tmp_path: Path) -> None:
     task = make_task(data, tmp_path, "raise KeyError('truth')\n")
     answer = str(task / "solution/solution.md")
-    code, output, errors = call(smoke_test.main, "--task", str(task), "--answer", answer)
+    code, output, errors = call(smoke_test.main, str(task), "--answer", answer)
     assert code == 1
     assert errors == f"{task.name}: the verifier raised KeyError: 'truth'\n"
     assert 'verify.py", line 1, in <module>' in output
@@ -197,11 +197,9 @@ def test_a_verifier_that_prints_a_traceback_shows_it(data: Data, tmp_path: Path)
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        (["--task", "{task}"], "--task and --answer belong together"),
-        (["--answer", "{task}/task.toml"], "--task and --answer belong together"),
-        (["--task", "{task}", "--answer", "{task}/none"], "{task}/none: No such file or directory; --answer names"),
-        (["--task", "{task}", "--answer", "{task}"], "{task}: Is a directory; --answer names"),
-        (["--task", "{task}/tests", "--answer", "{task}/task.toml"], "{task}/tests: no task.toml; --task names"),
+        (["{task}", "--answer", "{task}/none"], "{task}/none: No such file or directory; --answer names"),
+        (["{task}", "--answer", "{task}"], "{task}: Is a directory; --answer names"),
+        (["{task}/tests", "--answer", "{task}/task.toml"], "{task}/tests: no task.toml; --answer needs"),
     ],
 )
 def test_what_cannot_be_graded_is_one_line(
