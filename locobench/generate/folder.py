@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from locobench.generate.options import Options
 from locobench.generate.project import ProjectMapping
 from locobench.harbor.task import TASK_FILE, file_digests
 from locobench.shared.errors import InputError
-from locobench.shared.files import BUILDING, REPLACED, building_folder, put_folder, try_lock
+from locobench.shared.files import building_folder, put_folder, try_lock
 
 
 def check_ours(folder: Path) -> None:
@@ -63,7 +62,7 @@ def other_tasks(folder: Path, task_ids: Iterable[str]) -> list[str]:
 
 @contextlib.contextmanager
 def output_folder(folder: Path) -> Iterator[None]:
-    """Create the folder, lock out other runs, and clean up after a killed run."""
+    """Create the folder, and lock out other runs."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -71,7 +70,6 @@ def output_folder(folder: Path) -> Iterator[None]:
             if not try_lock(descriptor):
                 text = "another run is writing to it; wait for it or name another --output_dir"
                 raise InputError(f"{folder}: {text}")
-            sweep(folder)
             yield
         finally:
             os.close(descriptor)
@@ -79,15 +77,3 @@ def output_folder(folder: Path) -> Iterator[None]:
         raise InputError(
             f"{error.filename or folder}: {error.strerror or error}; --output_dir must be a writable folder"
         ) from None
-
-
-def sweep(output_dir: Path) -> None:
-    """Clean up after a killed run: remove unfinished folders and restore tasks that were about to be replaced."""
-    with os.scandir(output_dir) as entries:
-        left = [entry.path for entry in entries if entry.name.startswith((BUILDING, REPLACED))]
-    for path in map(Path, left):
-        place = path.with_name(path.name.removeprefix(REPLACED))
-        if path != place and not place.exists():
-            path.rename(place)
-        else:
-            shutil.rmtree(path)

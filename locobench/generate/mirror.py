@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from locobench.dataset.scenario import Scenario
-from locobench.generate.folder import sweep
 from locobench.generate.project import Project
 from locobench.shared import git
 from locobench.shared.errors import InputError
@@ -51,7 +50,6 @@ def mirror_repos(projects: Mapping[Path, list[str]], load: Callable[[str], Scena
     copies, history = Counter[str](), Counter[str]()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        sweep(folder)
     except OSError as error:
         raise InputError(f"{folder}: {error.strerror}; --mirror_repos must be a writable folder") from None
     for source, task_ids in projects.items():
@@ -61,7 +59,6 @@ def mirror_repos(projects: Mapping[Path, list[str]], load: Callable[[str], Scena
             _check_ours(folder / project_id)
             mapping = Project.scan(source).mapping(path for task in tasks for path in task.context_files)
             with building_folder(folder / project_id) as building:
-                building.rmdir()
                 mapping.copy_to(building)
                 commit = _commit(building)
                 put_folder(building, folder / project_id)

@@ -173,8 +173,8 @@ class ProjectMapping:
                     yield file.path.removeprefix(self.root), stream.read(LARGEST_FILE)
 
     def copy_to(self, target: Path) -> None:
-        """Copy the files to the folder `target`, which must not exist; OSError if one cannot be read or written."""
-        target.mkdir()
+        """Copy the files to the folder `target`, which has none yet; OSError if one cannot be read or written."""
+        target.mkdir(exist_ok=True)
         for folder in sorted({folder for path in self.paths for folder in _parents(path)}):
             os.mkdir(f"{target}/{folder}")
         for file in self.files:

@@ -19,8 +19,6 @@ from locobench.shared.errors import InputError
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 """Flags for opening untrusted files: they do not follow links or wait for pipes."""
-BUILDING, REPLACED = ".building-", ".replaced-"
-"""How the names of folders begin that are being written, and of those that they replace."""
 
 
 @contextlib.contextmanager
@@ -143,38 +141,29 @@ def write_whole(path: Path, content: str | bytes, *, durable: bool = False) -> N
 
 @contextlib.contextmanager
 def building_folder(place: Path) -> Iterator[Path]:
-    """Yield a new folder beside `place`, which is removed after the block unless `put_folder` moved it to its place.
+    """Yield a new folder to fill, for `put_folder`; what is not put is removed after the block.
 
-    What a killed process left is cleaned up first: a folder that was about to be replaced comes back.
+    It is inside a hidden folder beside `place`, so that nobody takes what a killed process left for the real thing.
 
     Raises:
         OSError: a folder cannot be made or removed.
     """
-    building, replaced = place.with_name(BUILDING + place.name), place.with_name(REPLACED + place.name)
-    if replaced.exists() and not place.exists():
-        replaced.rename(place)
+    work = place.with_name(f".building-{place.name}")
+    if work.exists():
+        shutil.rmtree(work)
+    building = work / "new"
     try:
-        if building.exists():
-            shutil.rmtree(building)
         building.mkdir(parents=True)
         yield building
     finally:
-        for left in (building, replaced):
-            if left.exists():
-                shutil.rmtree(left)
+        shutil.rmtree(work)
 
 
 def put_folder(building: Path, place: Path) -> None:
-    """Move a folder to its place, where it replaces another one whole or not at all; raise OSError if it cannot."""
-    replaced = place.with_name(REPLACED + place.name)
+    """Move a folder of `building_folder` to its place, where it replaces another one; raise OSError if it cannot."""
     with contextlib.suppress(FileNotFoundError):
-        place.rename(replaced)
-    try:
-        building.rename(place)
-    except OSError:
-        if replaced.exists():
-            replaced.rename(place)
-        raise
+        place.rename(building.with_name("old"))
+    building.rename(place)
 
 
 def check_output(output: Path, inputs: Iterable[Path]) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from locobench.generate.folder import output_folder, sweep
+from locobench.generate.folder import output_folder
 from tests.conftest import REPOSITORY, Script, default_signals, shown_on_a_terminal
 from tests.support.data_builder import FILES, Data, tree
 
@@ -381,15 +381,6 @@ def test_killed_runs_leave_no_half_task_and_a_rerun_finishes(data: Data, tmp_pat
     os.close(descriptor)
     assert script("run_adapter.py", *command(data, tmp_path)).returncode == 0
     assert tree(tmp_path / "tasks") == undisturbed
-
-
-def test_task_that_was_about_to_be_replaced_comes_back(tmp_path: Path) -> None:
-    (tmp_path / ".replaced-task").mkdir()
-    (tmp_path / ".replaced-task" / "old").touch()
-    (tmp_path / ".building-task").mkdir()
-    sweep(tmp_path)
-    assert sorted(tree(tmp_path)) == ["task/old"]
-    assert len(list(tmp_path.iterdir())) == 1
 
 
 @pytest.mark.slow
