@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
-import glob
 import os
 import shutil
 import stat
@@ -96,8 +95,7 @@ def whole_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
     """Open a file for writing. It appears at `path`, whole, only when the block ends without an error.
 
     If `path` is a link, the link stays and its target is replaced. Devices and pipes are written to directly.
-    A replaced file keeps its permissions; a new one follows the umask. Temporary files left beside it by killed
-    processes are removed.
+    A replaced file keeps its permissions; a new one follows the umask.
 
     Args:
         durable: flush to disk before returning, for data that cannot be recreated.
@@ -113,11 +111,9 @@ def whole_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
             return
         target = path.resolve()
         target.parent.mkdir(parents=True, exist_ok=True)
-        begin = f".{target.name[:40]}."
-        _sweep_parts(target.parent, begin)
-        descriptor, part = _new_part(target.parent, begin)
+        part = target.with_name(f".{target.name[:40]}.{os.urandom(8).hex()}.tmp")
         try:
-            with os.fdopen(descriptor, "wb") as stream:
+            with part.open("xb") as stream:
                 if there:
                     os.fchmod(stream.fileno(), stat.S_IMODE(there.st_mode))
                 yield stream
@@ -132,11 +128,10 @@ def whole_file(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
         raise InputError(f"{path}: cannot be written: {reason}; fix that or name another path") from error
 
 
-def write_whole(path: Path, content: str | bytes, *, durable: bool = False) -> None:
+def write_whole(path: Path, content: str | bytes) -> None:
     """Write `content` (text as UTF-8) to `path` as `whole_file` does; raise InputError if it cannot be written."""
-    data = content.encode() if isinstance(content, str) else content
-    with whole_file(path, durable=durable) as stream:
-        stream.write(data)
+    with whole_file(path) as stream:
+        stream.write(content.encode() if isinstance(content, str) else content)
 
 
 @contextlib.contextmanager
@@ -193,27 +188,3 @@ def write_all(descriptor: int, data: bytes) -> None:
     """Write all of `data`, in as many calls as it takes."""
     while data:
         data = data[os.write(descriptor, data) :]
-
-
-def _new_part(folder: Path, begin: str) -> tuple[int, Path]:
-    """Create a temporary file, locked while it is written so that no other process sweeps it away."""
-    while True:
-        part = folder / f"{begin}{os.urandom(8).hex()}.tmp"
-        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-        with contextlib.suppress(OSError):  # a file system without locks, where nothing is swept away either
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        if os.fstat(descriptor).st_nlink:  # else another process swept it away before it was locked
-            return descriptor, part
-        os.close(descriptor)
-
-
-def _sweep_parts(folder: Path, begin: str) -> None:
-    """Remove temporary files of killed processes: their locks are free."""
-    for part in folder.glob(f"{glob.escape(begin)}{'[0-9a-f]' * 16}.tmp"):
-        with contextlib.suppress(OSError):  # in use, owned by another user, or already gone
-            descriptor = os.open(part, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                part.unlink()
-            finally:
-                os.close(descriptor)

@@ -111,22 +111,3 @@ def test_output_beside_its_inputs_is_accepted(tmp_path: Path) -> None:
     (tmp_path / "source").touch()
     check_output(tmp_path / "other", [tmp_path / "source", tmp_path / "none"])
     check_output(Path(os.devnull), [Path(os.devnull)])
-
-
-def test_what_a_killed_process_left_of_a_file_is_removed_and_what_another_is_writing_stays(tmp_path: Path) -> None:
-    code = (
-        "import os, signal, sys; from pathlib import Path; from locobench.shared.files import whole_file\n"
-        "with whole_file(Path('file')) as stream:\n"
-        "    stream.write(b'half'); stream.flush(); os.kill(os.getpid(), signal.SIGKILL)"
-    )
-    repository = Path(__file__).parents[2]
-    subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(repository)}, check=False
-    )
-    assert len(names(tmp_path)) == 1
-    with whole_file(tmp_path / "file") as first:
-        first.write(b"first")
-        write_whole(tmp_path / "file", "second")
-        assert len(names(tmp_path)) == 2
-    assert (tmp_path / "file").read_text() == "first"
-    assert names(tmp_path) == ["file"]

@@ -69,10 +69,10 @@ def _command(arguments: list[str]) -> list[str]:
 
 
 def _tree(root: Path) -> Tree:
-    """Everything below a folder."""
+    """Everything below a folder but what a killed process left of a file."""
     found = {}
     for path in sorted(root.rglob("*")):
-        if path.is_file():
+        if path.is_file() and path.suffix != ".tmp":
             content = hashlib.sha256(path.read_bytes()).hexdigest()
             found[str(path.relative_to(root))] = (path.lstat().st_mode, content)
     return found
