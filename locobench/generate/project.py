@@ -72,12 +72,8 @@ class Project:
     def _content_of(self, file: ProjectFile) -> str:
         if file.link is not None:
             return f"-> {file.link}"
-        digest = hashlib.sha256()
-        # A small buffer: most files have a few KB, and hashlib.file_digest would clear 256 KB for each.
-        with os.fdopen(open_source(f"{self.folder}/{file.path}"), "rb", buffering=0) as stream:
-            while data := stream.read(1 << 16):
-                digest.update(data)
-        return digest.hexdigest()
+        with open(f"{self.folder}/{file.path}", "rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
 
     def root_for(self, context_files: Iterable[str]) -> str:
         """Return the root folder (`name/`) that all existing context files share, or "" if they share none."""
@@ -169,7 +165,7 @@ class ProjectMapping:
         for file in self.files:
             if file.link is None and file.size <= min(LARGEST_FILE, left):
                 left -= file.size
-                with os.fdopen(open_source(f"{self.project.folder}/{file.path}"), "rb", buffering=0) as stream:
+                with open(f"{self.project.folder}/{file.path}", "rb") as stream:
                     yield file.path.removeprefix(self.root), stream.read(LARGEST_FILE)
 
     def copy_to(self, target: Path) -> None:
@@ -182,7 +178,8 @@ class ProjectMapping:
             if file.link is not None:
                 os.symlink(file.link, f"{target}/{path}")
             else:
-                copy_file(f"{self.project.folder}/{file.path}", f"{target}/{path}", file.executable)
+                shutil.copyfile(f"{self.project.folder}/{file.path}", f"{target}/{path}", follow_symlinks=False)
+                os.chmod(f"{target}/{path}", 0o755 if file.executable else 0o644)
 
 
 def _list_folder(folder: Path) -> tuple[tuple[ProjectFile, ...], tuple[tuple[str, str], ...]]:
@@ -218,31 +215,3 @@ def _parents(path: str) -> Iterator[str]:
     """Yield the folders above `path`, nearest first, without ""."""
     while path := path.rpartition("/")[0]:
         yield path
-
-
-def open_source(path: str | Path) -> int:
-    """Open a regular file for reading without following a link or waiting for a pipe; return its descriptor."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
-    return descriptor
-
-
-def copy_file(source: str, target: str, executable: bool) -> None:
-    """Copy one file; the kernel shares blocks where the file system supports it (copy_file_range)."""
-    new = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    with (
-        os.fdopen(open_source(source), "rb", buffering=0) as read,
-        os.fdopen(os.open(target, new, 0o755 if executable else 0o644), "wb") as write,
-    ):
-        if hasattr(os, "copy_file_range"):
-            try:
-                while os.copy_file_range(read.fileno(), write.fileno(), 1 << 30):
-                    pass
-                return
-            except OSError as error:
-                # Across file systems, or unsupported on this one; nothing has been written yet.
-                if error.errno not in (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP):
-                    raise
-        shutil.copyfileobj(read, write)

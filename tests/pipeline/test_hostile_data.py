@@ -296,21 +296,6 @@ def test_source_file_that_vanishes_fails_that_task_and_leaves_nothing(data: Data
     assert list((tmp_path / "tasks").iterdir()) == []
 
 
-def test_source_file_that_becomes_a_link_is_not_followed(data: Data, tmp_path: Path) -> None:
-    folder = data.project()
-    scenario = data.scenario()
-    extract(data.folder, tmp_path / "d.jsonl")
-    (tmp_path / "tasks").mkdir()
-    adapter = LoCoBenchAdapter(LoCoBenchLoader(tmp_path / "d.jsonl"), tmp_path / "tasks", data.folder)
-    project = Project.scan(folder)
-    assert project.content
-    (folder / "shop" / "src" / "shipping.py").unlink()
-    (folder / "shop" / "src" / "shipping.py").symlink_to("/etc/passwd")
-    with pytest.raises(OSError, match="symbolic links"):
-        adapter.generate_task(scenario, project=project)
-    assert list((tmp_path / "tasks").iterdir()) == []
-
-
 @pytest.fixture
 def unprivileged(tmp_path: Path) -> Iterator[None]:
     """Run a test without the superuser's right to read everything."""

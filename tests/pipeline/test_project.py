@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from locobench.generate.project import Project, ProjectMapping, copy_file
+from locobench.generate.project import Project, ProjectMapping
 from tests.conftest import SAMPLE
 from tests.support.data_builder import FILES, PROJECT, Data, tree
 
@@ -133,14 +133,10 @@ def test_content_digest_changes_with_name_content_and_mode_only(data: Data) -> N
     assert len(digests) == 4
 
 
-def test_copy_keeps_bytes_and_the_executable_bit(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(bytes(range(256)) * 999)
-    copy_file(str(tmp_path / "a"), str(tmp_path / "b"), True)
-    assert (tmp_path / "b").read_bytes() == (tmp_path / "a").read_bytes()
-    assert os.access(tmp_path / "b", os.X_OK)
-
-
-def test_copy_does_not_follow_a_link_that_took_a_files_place(tmp_path: Path) -> None:
-    (tmp_path / "a").symlink_to("/etc/passwd")
-    with pytest.raises(OSError, match="symbolic"):
-        copy_file(str(tmp_path / "a"), str(tmp_path / "b"), False)
+def test_copy_keeps_bytes_and_the_executable_bit(data: Data, tmp_path: Path) -> None:
+    shop = data.project() / "shop"
+    (shop / "run").write_bytes(bytes(range(256)) * 999)
+    (shop / "run").chmod(0o700)
+    mapped(data, [f"shop/{path}" for path in PATHS]).copy_to(tmp_path / "out")
+    assert (tmp_path / "out" / "run").read_bytes() == (shop / "run").read_bytes()
+    assert [(tmp_path / "out" / name).stat().st_mode & 0o777 for name in ("run", "README.md")] == [0o755, 0o644]
