@@ -64,7 +64,7 @@ class DockerSandbox(Sandbox):
         try:
             with self._create(command, limits) as container:
                 container.watch()
-                finished = replace(command, argv=container.start_attached, env=find_engine().environment).run()
+                finished = replace(command, argv=container.start_attached, env=os.environ).run()
                 if container.over_storage:
                     return replace(finished, cause=StopCause.STORAGE, returncode=None)
                 if finished.cause is not StopCause.EXITED:

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import docker
-from docker.context import ContextAPI
-from docker.errors import DockerException, ImageNotFound
+from docker.errors import ImageNotFound
 from docker.models.images import Image
 from docker.types import LogConfig, Ulimit
 
@@ -34,9 +33,6 @@ GRACE_SECONDS = 5
 """Seconds after its time limit until a container ends by itself, if nobody is left to end it. Most take no second
 longer, and what ignores SIGTERM 2 s."""
 
-SOCKETS = ("/var/run", "/run/user/{uid}", "{home}/.docker/run", "{home}/.docker/desktop")
-"""Where Docker, rootless Docker and Docker Desktop listen. A context normally says so; these help where none is set."""
-
 _NO_BASE = re.compile(r"^ > \[internal\] load metadata for (\S+):$", re.MULTILINE)
 """BuildKit's name for the failed step if the Dockerfile's base image cannot be loaded."""
 
@@ -50,8 +46,7 @@ class Engine:
         self._builds: set[subprocess.Popen[bytes]] = set()
         self._label = f"{LABEL}={secrets.token_hex(8)}"
         with engine_errors("no Docker engine answers ({})"):
-            self.environment = _environment()
-            self._client = docker.from_env(timeout=ENGINE_SECONDS, environment=self.environment)
+            self._client = docker.from_env(timeout=ENGINE_SECONDS)
             self.info: Mapping[str, Any] = self._client.info()
         root = Path(self.info.get("DockerRootDir") or "/nowhere")
         self._root = root if root.exists() else None
@@ -63,7 +58,6 @@ class Engine:
             stderr=devnull,
             start_new_session=True,
             cwd="/",
-            env=self.environment,
         )
 
     @property
@@ -88,7 +82,6 @@ class Engine:
         try:
             process = subprocess.Popen(
                 ["docker", "build", f"--label={BUILT}", f"--tag={tag}", context],
-                env=self.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -159,21 +152,3 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError):
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
-
-
-def _environment() -> dict[str, str]:
-    """Return the variables that lead the SDK and the `docker` command to the same engine."""
-    environment = dict(os.environ)
-    if environment.get("DOCKER_HOST"):
-        return environment
-    try:
-        context = ContextAPI.get_context(environment.get("DOCKER_CONTEXT"))
-    except Exception as error:  # the SDK has no class of its own for a broken file
-        raise DockerException(f"its context cannot be read: {error}") from None
-    if context is None:
-        raise DockerException("there is no such context; see `docker context ls`")
-    usual = [Path(folder.format(home=Path.home(), uid=os.getuid()), "docker.sock") for folder in SOCKETS]
-    found = [path for path in usual if path.is_socket()]
-    if context.Name == "default" and found and found[0] != usual[0]:
-        environment["DOCKER_HOST"] = f"unix://{found[0]}"
-    return environment

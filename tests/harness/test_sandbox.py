@@ -32,22 +32,14 @@ def test_no_engine_is_one_line_before_anything_is_paid(tmp_path: Path) -> None:
 NOWHERE = '{"Name": "there", "Metadata": {}, "Endpoints": {"docker": {"Host": "unix:///nowhere/docker.sock"}}}'
 
 
-@pytest.mark.parametrize(
-    ("name", "meta", "reason"),
-    [
-        ("there", NOWHERE, "nothing listens on its socket"),
-        ("there", "{", "its context cannot be read"),
-        ("other", "{}", "there is no such context"),
-    ],
-)
-def test_a_context_without_an_engine_is_one_line(tmp_path: Path, name: str, meta: str, reason: str) -> None:
+def test_a_context_without_an_engine_is_one_line(tmp_path: Path) -> None:
     folder = tmp_path / "docker/contexts/meta" / hashlib.sha256(b"there").hexdigest()
     folder.mkdir(parents=True)
-    (folder / "meta.json").write_text(meta)
-    (tmp_path / "docker/config.json").write_text(json.dumps({"currentContext": name}))
+    (folder / "meta.json").write_text(NOWHERE)
+    (tmp_path / "docker/config.json").write_text(json.dumps({"currentContext": "there"}))
     shown = matrix(make_suite(tmp_path / "s"), *DOCKER, DOCKER_CONFIG=str(tmp_path / "docker"), DOCKER_HOST="")
     assert (shown.returncode, len(shown.stderr.splitlines())) == (2, 1)
-    assert f"no Docker engine answers ({reason}" in shown.stderr
+    assert "no Docker engine answers (nothing listens on its socket" in shown.stderr
 
 
 def test_a_dry_run_asks_no_engine(tmp_path: Path) -> None:
