@@ -12,18 +12,11 @@ from typing import IO
 
 from locobench.shared.errors import InputError
 
-# Each key can name a program, and git reads the repository's own configuration whatever the environment says.
-# Filters and merge or diff drivers have keys of their own names: `_own_programs` empties those that are configured.
+# What is asked of a user's repository reads its objects; of its programs only those for diffs and signatures could run.
 _HARMLESS = {
-    "core.fsmonitor": "false", "core.hooksPath": os.devnull, "core.attributesFile": os.devnull,
-    "core.pager": "cat", "core.editor": "false", "core.sshCommand": "false", "core.askPass": "", "core.gitProxy": "",
-    "core.alternateRefsCommand": "", "credential.helper": "", "diff.external": "", "gpg.program": "false",
-    "sequence.editor": "false", "uploadpack.packObjectsHook": "", "protocol.allow": "never", "gc.auto": "0",
-    "maintenance.auto": "false", "commit.gpgSign": "false", "log.showSignature": "false", "core.quotePath": "false",
+    "core.fsmonitor": "false", "core.hooksPath": os.devnull, "diff.external": "", "log.showSignature": "false",
+    "core.quotePath": "false", "protocol.allow": "never", "gc.auto": "0",
 }  # fmt: skip
-_NAMED = (
-    r"^(filter\..*\.(clean|smudge|process)|diff\..*\.(command|textconv)|merge\..*\.driver|pager\..*|gpg\..*\.program)$"
-)
 _ENVIRONMENT = {
     "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ATTR_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_NO_REPLACE_OBJECTS": "1", "LC_ALL": "C", "TZ": "UTC",
@@ -48,7 +41,10 @@ def command(folder: Path, *arguments: str) -> list[str]:
     Raises:
         InputError: git is not installed.
     """
-    return [*_prefix(folder), *(part for key in _own_programs(folder) for part in ("-c", f"{key}=")), *arguments]
+    check_installed()
+    settings = (part for key, value in _HARMLESS.items() for part in ("-c", f"{key}={value}"))
+    trusted = (part for path in _trusted_folders() for part in ("-c", f"safe.directory={path}"))
+    return ["git", "--no-pager", "-C", str(folder), *settings, *trusted, *arguments]
 
 
 def run(folder: Path, *arguments: str, env: Mapping[str, str] | None = None) -> str:
@@ -76,9 +72,8 @@ def start(folder: Path, *arguments: str, stdin: IO[bytes]) -> subprocess.Popen[b
 
 def refusal(folder: Path) -> str:
     """Return why git does not take `folder` for a repository, with the way out."""
-    done = subprocess.run(
-        [*_prefix(folder), "rev-parse", "--git-dir"], capture_output=True, env=environment(), check=False
-    )
+    asked = command(folder, "rev-parse", "--git-dir")
+    done = subprocess.run(asked, capture_output=True, env=environment(), check=False)
     if b"dubious ownership" in done.stderr:
         return (
             f"{folder}: git refuses a repository of another user (dubious ownership);"
@@ -87,24 +82,9 @@ def refusal(folder: Path) -> str:
     return f"{folder}: not a git repository; name a clone, or run `git init` and commit first"
 
 
-def _prefix(folder: Path) -> list[str]:
-    check_installed()
-    settings = (part for key, value in _HARMLESS.items() for part in ("-c", f"{key}={value}"))
-    trusted = (part for path in _trusted_folders() for part in ("-c", f"safe.directory={path}"))
-    return ["git", "--no-pager", "-C", str(folder), *settings, *trusted]
-
-
 @cache
 def _trusted_folders() -> tuple[str, ...]:
     """Return the folders of other users that this user trusts: the one setting of theirs that is followed."""
     asked = ["git", "config", "--global", "--null", "--get-all", "safe.directory"]
     done = subprocess.run(asked, capture_output=True, cwd=os.sep, check=False)
     return tuple(path for path in done.stdout.decode("utf-8", "surrogateescape").split("\0") if path)
-
-
-@cache
-def _own_programs(folder: Path) -> tuple[str, ...]:
-    """Return the repository's own keys for programs; reading the configuration runs none of them."""
-    asked = [*_prefix(folder), "config", "--includes", "--null", "--name-only", "--get-regexp", _NAMED]
-    done = subprocess.run(asked, capture_output=True, env=environment(), check=False)
-    return tuple(sorted({key for key in done.stdout.decode("utf-8", "surrogateescape").split("\0") if key}))
