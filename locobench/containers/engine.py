@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import re
 import secrets
-import signal
 import subprocess
 import sys
 import time
@@ -33,9 +30,6 @@ GRACE_SECONDS = 5
 """Seconds after its time limit until a container ends by itself, if nobody is left to end it. Most take no second
 longer, and what ignores SIGTERM 2 s."""
 
-_NO_BASE = re.compile(r"^ > \[internal\] load metadata for (\S+):$", re.MULTILINE)
-"""BuildKit's name for the failed step if the Dockerfile's base image cannot be loaded."""
-
 
 class Engine:
     """The Docker engine. Methods are thread-safe and raise EngineError."""
@@ -43,7 +37,6 @@ class Engine:
     def __init__(self) -> None:
         """Find the engine as the `docker` command does; EngineError says why none answers."""
         self._stopped = False
-        self._builds: set[subprocess.Popen[bytes]] = set()
         self._label = f"{LABEL}={secrets.token_hex(8)}"
         with engine_errors("no Docker engine answers ({})"):
             self._client = docker.from_env(timeout=ENGINE_SECONDS)
@@ -76,34 +69,20 @@ class Engine:
 
         EngineError if the build fails or takes longer than `timeout` seconds.
         """
-        # By the command, because the SDK has no BuildKit, whose layers Harbor reuses. In a process group of its own,
-        # because the command leaves the work to a plugin that must be stopped with it.
+        # By the command, because the SDK has no BuildKit, whose layers Harbor reuses.
+        command = ["docker", "build", f"--label={BUILT}", f"--tag={tag}", str(context)]
         started = time.monotonic()
         try:
-            process = subprocess.Popen(
-                ["docker", "build", f"--label={BUILT}", f"--tag={tag}", context],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                process_group=0,
+            built = subprocess.run(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout
             )
         except FileNotFoundError:
             raise EngineError("build: the docker command is not on PATH; install it") from None
-        with process:
-            self._builds.add(process)
-            try:
-                said = process.communicate(timeout=timeout)[0].decode("utf-8", "replace")
-            except subprocess.TimeoutExpired as error:
-                tail = (error.output or b"").decode("utf-8", "replace")
-                raise EngineError(f"build still ran after {timeout:g} s and was killed", tail) from None
-            finally:
-                self._builds.discard(process)
-                _kill_group(process)
-        if base := _NO_BASE.search(said) if process.returncode else None:
-            way_out = f"try `docker pull {base[1]}`, or generate the tasks with another --base_image"
-            raise EngineError(f"the image {base[1]} cannot be pulled: {way_out}", said)
-        if process.returncode:
-            raise EngineError(f"build failed (exit code {process.returncode})", said)
+        except subprocess.TimeoutExpired as error:
+            tail = (error.output or b"").decode("utf-8", "replace")
+            raise EngineError(f"build still ran after {timeout:g} s and was killed", tail) from None
+        if built.returncode:
+            raise EngineError(f"build failed (exit code {built.returncode})", built.stdout.decode("utf-8", "replace"))
         seconds = time.monotonic() - started
         with engine_errors():
             return seconds, int(self._client.images.get(tag).attrs["Size"])
@@ -140,15 +119,7 @@ class Engine:
             container.remove()
 
     def stop(self) -> None:
-        """End all builds and containers; the threads that wait for them get EngineError."""
+        """End all containers; the threads that wait for them get EngineError."""
         self._stopped = True
-        for process in list(self._builds):
-            _kill_group(process)
         with contextlib.suppress(EngineError), engine_errors():
             reaper.remove_all(self._client, self._label)
-
-
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
