@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from locobench.dataset.catalog import BASE_IMAGE
 from locobench.shared.command_line import COUNT, DONE, NOTHING_DONE, PATH, SOME_FAILED, Choice, option, script
-from locobench.shared.errors import InputError
 from locobench.shared.installation import EXTRACT, SCRIPTS, SELECT
 from locobench.shared.terminal import complain, first_few, progress, say
 
@@ -90,8 +89,6 @@ def main(
     )
     arms = arms_of(options, output_dir, remote_output_dir)
     data_dir = find_data_folder(data_dir, needs="generated", quiet=quiet)
-    for folder in (*arms, mirror_repos):
-        check_apart(folder, data_dir)
     loader = LoCoBenchLoader(where_written(dataset_path))
     selection = where_written(selected_tasks) if selected_tasks and not task_ids else None
     selected = read_selection(selection) if selection else {}
@@ -181,15 +178,6 @@ def generate(adapter: LoCoBenchAdapter, wanted: list[str], *, quiet: bool) -> di
             f" ({first_few(others)}): move them away, name another --output_dir, or leave them out with -x"
         )
     return made
-
-
-def check_apart(folder: Path | None, data_dir: Path) -> None:
-    """Raise InputError if an output folder lies inside the input data."""
-    if folder is None:
-        return
-    place, data = folder.resolve(), data_dir.resolve()
-    if place == data or any(place.is_relative_to(data / name) for name in ("generated", "output")):
-        raise InputError(f"{folder}: is inside the data of {data_dir}; name an output folder elsewhere")
 
 
 def where_written(path: Path) -> Path:
