@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from locobench.dataset.benchmark import complete
-from locobench.dataset.records import RecordError, parse_object, read_bounded
+from locobench.dataset.records import RecordError, parse_object
 from locobench.dataset.scenario import Scenario
 from locobench.shared.errors import InputError
 from locobench.shared.files import check_output, whole_file
@@ -46,10 +46,14 @@ def extract(data_dir: Path, output: Path, *, watch: Callable[[list[str]], Iterat
     found = Extraction({"category": Counter(), "language": Counter(), "difficulty": Counter()}, [])
     with whole_file(output) as stream:
         for name in watch(names):
+            path = folder / f"{name}.json"
             try:
-                task = Scenario.from_record(complete(parse_object(read_bounded(folder / f"{name}.json")), name))
+                task = Scenario.from_record(complete(parse_object(path.read_bytes()), name))
             except RecordError as error:
-                found.failures.append((folder / f"{name}.json", str(error)))
+                found.failures.append((path, str(error)))
+                continue
+            except OSError as error:
+                found.failures.append((path, f"cannot be read: {error.strerror}"))
                 continue
             stream.write(task.to_line() + b"\n")
             found.counts["category"][task.task_category] += 1

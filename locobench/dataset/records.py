@@ -1,8 +1,7 @@
-"""Read untrusted JSON: bounded in size, strict about the encoding, with errors that name the field."""
+"""Read untrusted JSON, with errors that say what is wrong with it."""
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,6 @@ import pydantic_core
 from locobench.shared.errors import InputError
 from locobench.shared.installation import EXTRACT
 
-# The largest real scenario has 20 KB. The bound keeps a stray archive from being read into memory.
-MAX_RECORD_BYTES = 16 * 1024 * 1024
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -47,23 +44,6 @@ def read_lines(dataset: Path) -> Iterator[tuple[int, int, bytes]]:
         raise DatasetError(
             f"{dataset}: cannot be read: {error.strerror}; run {EXTRACT} first or name the file with --dataset_path"
         ) from error
-
-
-def read_bounded(path: Path) -> bytes:
-    """Return a regular file's bytes.
-
-    Raises:
-        RecordError: not a regular file, unreadable, or over MAX_RECORD_BYTES.
-    """
-    try:
-        # Opening a FIFO that nobody writes to would hang.
-        if not stat.S_ISREG((status := path.stat()).st_mode):
-            raise RecordError("not a regular file")
-        if status.st_size > MAX_RECORD_BYTES:
-            raise RecordError(f"{status.st_size:,} bytes, more than {MAX_RECORD_BYTES:,}")
-        return path.read_bytes()
-    except OSError as error:
-        raise RecordError(f"cannot be read: {error.strerror}") from error
 
 
 def parse_object(data: bytes) -> dict[str, Any]:

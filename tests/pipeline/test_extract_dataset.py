@@ -153,15 +153,6 @@ def test_byte_order_mark_is_passed_over(data: Data, tmp_path: Path) -> None:
     assert extract(data.folder, tmp_path / "out.jsonl").failures == []
 
 
-def test_file_beyond_the_size_limit_is_not_read(data: Data, tmp_path: Path) -> None:
-    huge = data.raw(f"{NAME}.json", b"")
-    with huge.open("wb") as stream:
-        stream.truncate(1 << 30)
-    ((path, reason),) = extract(data.folder, tmp_path / "out.jsonl").failures
-    assert path == huge
-    assert reason.startswith("1,073,741,824 bytes")
-
-
 def test_summary_counts_categories_languages_and_difficulties(data: Data, tmp_path: Path, script: Script) -> None:
     data.scenario()
     data.scenario(project="c_os_medium_002", task_category="code_comprehension")
