@@ -66,11 +66,7 @@ class LoCoBenchLoader:
 
     def __init__(self, dataset_path: Path) -> None:
         path = self.dataset_path = Path(dataset_path)
-        if path.is_fifo():
-            raise DatasetError(f"{path}: a pipe cannot be read again; name a file")
         self._entries: dict[str, Entry] = {}
-        # Projects repeat: keep one string object for each.
-        projects: dict[str, str] = {}
         for number, offset, line in read_lines(path):
             try:
                 record = parse_object(line)
@@ -82,7 +78,7 @@ class LoCoBenchLoader:
             if task_id in self._entries:
                 first = self._entries[task_id].line
                 raise DatasetError(f"{path}:{number}: id: {task_id} is already on line {first}; remove one")
-            self._entries[task_id] = Entry(offset, number, projects.setdefault(project, project))
+            self._entries[task_id] = Entry(offset, number, project)
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -102,10 +98,14 @@ class LoCoBenchLoader:
             UnknownTaskError: no such id.
             DatasetError: its record does not validate.
         """
+        entry = self.entry(task_id)
+        with self.dataset_path.open("rb") as stream:
+            stream.seek(entry.offset)
+            line = stream.readline()
         try:
-            return LoCoBenchTask.from_record(parse_object(self.line(task_id)))
+            return LoCoBenchTask.from_record(parse_object(line))
         except RecordError as error:
-            raise DatasetError(f"{self.dataset_path}:{self.entry(task_id).line}: {error}") from None
+            raise DatasetError(f"{self.dataset_path}:{entry.line}: {error}") from None
 
     def filter_by_task_category(self, task_category: str) -> list[LoCoBenchTask]:
         """Return the tasks of one category, such as `bug_investigation`, in file order."""
@@ -118,13 +118,6 @@ class LoCoBenchLoader:
     def filter_by_difficulty(self, difficulty: str) -> list[LoCoBenchTask]:
         """Return the tasks of one difficulty, such as `hard`, in file order."""
         return [task for task in self if task.difficulty == difficulty]
-
-    def line(self, task_id: str) -> bytes:
-        """Return one task's record as stored in the file; raise UnknownTaskError if there is none."""
-        offset = self.entry(task_id).offset
-        with self.dataset_path.open("rb") as stream:
-            stream.seek(offset)
-            return stream.readline()
 
     def entry(self, task_id: str) -> Entry:
         """Return one task's entry in the index; raise UnknownTaskError if there is none."""

@@ -276,15 +276,6 @@ def test_nothing_to_generate_is_one_line_and_exit_code_1(
     assert words in done.stderr
 
 
-def test_dataset_that_cannot_be_read_twice_is_one_line(
-    data: Data, tmp_path: Path, script: Script, three: list[str]
-) -> None:
-    dataset = (tmp_path / "d.jsonl").read_text()
-    done = script("run_adapter.py", *command(data, tmp_path, "--dataset_path", "/dev/stdin", "--quiet"), input=dataset)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "/dev/stdin: a pipe" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
