@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from locobench.harbor.task import TASK_FILE, TaskToml, task_folders
 from locobench.shared.errors import InputError
+from locobench.shared.markdown import as_markdown
 
-# Plain characters read the same in Markdown and inside a JSON string, so one search finds both spellings.
-_PLAIN_PIECE = re.compile(r"[ !#-\[\]-~]{24,200}")
-_ANY_PIECE = re.compile(r'[^"\\\x00-\x1f]{8,200}')
+# Without what is written differently in Markdown and inside a JSON string, so that one search finds both.
+_PIECE = re.compile(r'[^"\\\x00-\x1f]{8,200}')
 _TELLTALES = 3
 
 
@@ -94,18 +92,6 @@ def _telltales(ground_truth: Path) -> frozenset[bytes]:
     except (OSError, ValueError) as error:
         raise Fault(f"tests/{ground_truth.name}: {error}") from None
     # Skip the key: it contains lines of the code, which the image has too.
-    texts = list(_texts(truth.get("ground_truth", truth) if isinstance(truth, dict) else truth))
-    for kind in (_PLAIN_PIECE, _ANY_PIECE):
-        pieces = {piece.strip() for text in texts for piece in kind.findall(text)}
-        if pieces:
-            break
-    longest = sorted(pieces, key=lambda piece: (-len(piece), piece))[:_TELLTALES]
-    return frozenset(piece.encode() for piece in longest)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (dict, list)):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _texts(item)
+    shown = as_markdown(truth.get("ground_truth", truth) if isinstance(truth, dict) else truth)
+    longest = sorted({*_PIECE.findall(shown)}, key=lambda piece: (-len(piece), piece))[:_TELLTALES]
+    return frozenset(piece.strip().encode() for piece in longest)
