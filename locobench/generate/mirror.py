@@ -22,10 +22,8 @@ _SIGNED = {"NAME": "benchmark", "EMAIL": "benchmark@localhost", "DATE": "2000-01
 
 
 class Mirrored(NamedTuple):
-    """What became of the projects."""
+    """What a user should know of a mirror."""
 
-    failures: dict[str, str]
-    """The projects that could not be written, and why."""
     answered: dict[str, int]
     """Repository -> its questions from the history, if other commits of it lie beside: later ones hold their fixes."""
     unlisted: list[str]
@@ -42,32 +40,21 @@ def mirror_repos(projects: Mapping[Path, list[str]], load: Callable[[str], Scena
         load: returns the scenario for an id.
 
     Raises:
-        InputError: git is missing, or the folder cannot be written.
+        InputError: git is missing or fails, a record is invalid, or something else has a project's name.
+        OSError: a file cannot be read or written.
     """
     git.check_installed()
-    failures: dict[str, str] = {}
     entries: list[dict[str, Any]] = []
     copies, history = Counter[str](), Counter[str]()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: {error.strerror}; --mirror_repos must be a writable folder") from None
     for source, task_ids in projects.items():
         project_id = source.name
-        try:
-            tasks = [load(task_id) for task_id in task_ids]
-            _check_ours(folder / project_id)
-            mapping = Project.scan(source).mapping(path for task in tasks for path in task.context_files)
-            with building_folder(folder / project_id) as building:
-                mapping.copy_to(building)
-                commit = _commit(building)
-                put_folder(building, folder / project_id)
-        except InputError as error:
-            failures[project_id] = str(error)
-            continue
-        except OSError as error:
-            failures[project_id] = f"{error.filename or folder}: {error.strerror or error}"
-            continue
+        tasks = [load(task_id) for task_id in task_ids]
+        _check_ours(folder / project_id)
+        mapping = Project.scan(source).mapping(path for task in tasks for path in task.context_files)
+        with building_folder(folder / project_id) as building:
+            mapping.copy_to(building)
+            commit = _commit(building)
+            put_folder(building, folder / project_id)
         derived = [task.derived for task in tasks if task.derived]
         copies.update({one.repository for one in derived})
         history.update(one.repository for one in derived if one.tier == "history")
@@ -82,9 +69,9 @@ def mirror_repos(projects: Mapping[Path, list[str]], load: Callable[[str], Scena
             }
         )
     write_whole(folder / INDEX_FILE, json.dumps(sorted(entries, key=lambda entry: entry["path"]), indent=1) + "\n")
-    listed = {entry["path"] for entry in entries} | failures.keys()
+    listed = {entry["path"] for entry in entries}
     unlisted = sorted({path.relative_to(folder).parts[0] for path in folder.glob(f"*/{_ATTRIBUTES}")} - listed)
-    return Mirrored(failures, {name: count for name, count in history.items() if copies[name] > 1}, unlisted)
+    return Mirrored({name: count for name, count in history.items() if copies[name] > 1}, unlisted)
 
 
 def _check_ours(repository: Path) -> None:
