@@ -6,13 +6,12 @@ from __future__ import annotations
 import os
 import platform
 import time
-from functools import partial
 from pathlib import Path
 
 from locobench.shared.command_line import COUNT, DONE, PATH, POSITIVE, SECONDS, SOME_FAILED, argument, option, script
 from locobench.shared.errors import InputError
 from locobench.shared.installation import GENERATE
-from locobench.shared.terminal import complain, printable, progress
+from locobench.shared.terminal import complain, printable
 
 
 @script(
@@ -21,7 +20,6 @@ from locobench.shared.terminal import complain, printable, progress
     " (default: tasks)."
 )
 @argument("tasks", type=PATH, default="tasks")
-@option("--task_ids", multiple=True, metavar="ID ...", help="Only these tasks.")
 @option("--limit_per_language", type=COUNT, metavar="N", help="Only the first N tasks of each language.")
 @option("--languages", type=PATH, metavar="FILE", help=f"The file that {GENERATE} --languages was given.")
 @option("--local", is_flag=True, help="Run oracle and nop on this machine, without Docker; takes seconds.")
@@ -33,7 +31,6 @@ from locobench.shared.terminal import complain, printable, progress
 @option("--quiet", is_flag=True, help="No progress and no table.")
 def main(
     tasks: Path,
-    task_ids: tuple[str, ...],
     limit_per_language: int | None,
     languages: Path | None,
     local: bool,
@@ -53,12 +50,12 @@ def main(
     from locobench.containers.container import EngineError
     from locobench.containers.engine import Engine
     from locobench.dataset.catalog import load_languages
+    from locobench.harbor.task import task_folders
     from locobench.shared.files import write_whole
     from locobench.smoke.check import Check, smoke
     from locobench.smoke.report import page
-    from locobench.smoke.task import find_task_folders
 
-    folders = find_task_folders(tasks, list(task_ids) or None)
+    folders = task_folders(tasks)
     engine, facts = None, {"Docker engine": f"none (--local), Python {platform.python_version()}"}
     if not local:
         try:
@@ -71,9 +68,8 @@ def main(
         }
     started = time.monotonic()
     check = Check(engine, load_languages(languages), build_timeout, timeout)
-    watch = partial(progress, quiet=quiet)
     jobs = jobs or min(4, os.cpu_count() or 1)
-    rows = smoke(folders, check, jobs=jobs, limit_per_language=limit_per_language, watch=watch)
+    rows = smoke(folders, check, jobs=jobs, limit_per_language=limit_per_language, quiet=quiet)
     run = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {time.monotonic() - started:.0f} s"
     shown = page(rows, {"Run": run, **facts}, local=local)
     if not quiet:

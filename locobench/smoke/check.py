@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,11 +14,9 @@ from typing import Any
 
 from locobench.containers.container import EngineError, Limits
 from locobench.containers.engine import Engine
+from locobench.shared.terminal import progress
 from locobench.smoke.task import Fault, SmokeTask, read_task_folder
 from locobench.smoke.trial import Agent, in_container, run_in_container, run_locally
-
-Watch = Callable[[Iterable[Any], int, str], Iterator[Any]]
-"""Passes items through and may show progress: (items, their number, a label)."""
 
 _VERSION = re.compile(r"\d+\.\d+")
 # How many lines of a failed build or command to show.
@@ -53,14 +51,14 @@ class Row:
         self.output = self.output or "\n".join(lines[-_SHOWN_LINES:])
 
 
-def smoke(paths: Iterable[Path], check: Check, *, jobs: int, limit_per_language: int | None, watch: Watch) -> list[Row]:
+def smoke(paths: Iterable[Path], check: Check, *, jobs: int, limit_per_language: int | None, quiet: bool) -> list[Row]:
     """Check the task directories `paths`, whole or broken, and return a row for each, sorted by name.
 
     Args:
         check: how to check a whole task.
         jobs: Number of tasks at once.
         limit_per_language: Check only this many whole tasks of each language, plus all broken ones.
-        watch: Passes finished work through and may show progress.
+        quiet: Show no progress.
     """
     rows: list[Row] = []
     tasks: list[SmokeTask] = []
@@ -77,7 +75,7 @@ def smoke(paths: Iterable[Path], check: Check, *, jobs: int, limit_per_language:
     with ThreadPoolExecutor(jobs) as pool:
         try:
             checks = [pool.submit(check, task) for task in tasks]
-            rows += [done.result() for done in watch(as_completed(checks), len(checks), "Tasks")]
+            rows += [done.result() for done in progress(as_completed(checks), len(checks), "Tasks", quiet=quiet)]
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             if check.engine is not None:

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from locobench.harbor.task import TASK_FILE, TaskToml, task_folders
+from locobench.harbor.task import TASK_FILE, TaskToml
 from locobench.shared.errors import InputError
 from locobench.shared.markdown import as_markdown
 
@@ -53,20 +53,6 @@ class SmokeTask:
         except OSError as error:
             raise Fault(f"{error.filename}: {error.strerror}") from None
         return bool(self.telltales) and not missing
-
-
-def find_task_folders(root: Path, names: list[str] | None = None) -> list[Path]:
-    """Return the task directories in `root` (or `root` itself if it is one), sorted by name.
-
-    Raises:
-        InputError: as in `task_folders`, or one of `names` does not exist.
-    """
-    folders = task_folders(root)
-    if names is None:
-        return folders
-    if unknown := sorted(set(names) - {path.name for path in folders}):
-        raise InputError(f"{root}: no task named {', '.join(unknown)}; see `ls {root}`")
-    return [path for path in folders if path.name in names]
 
 
 def read_task_folder(path: Path) -> SmokeTask:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from locobench.smoke.task import find_task_folders
+from locobench.harbor.task import task_folders
 from tests.conftest import REPOSITORY, SAMPLE, Script, default_signals
 from tests.examples.test_code_search import serve
 from tests.support.in_process import run_in_process
@@ -58,7 +58,7 @@ def test_the_page_shows_what_the_agent_earns_today(tmp_path: Path, script: Scrip
     servers.write_text(json.dumps([{"name": "code-search", "url": server.stdout.readline().split()[-1]}]))
     rewards = []
     try:
-        for task in find_task_folders(tasks):
+        for task in task_folders(tasks):
             given = (EXAMPLE / "scripted_program.py", servers, task / "instruction.md", trajectory, answer)
             assert run_in_process(given[0], [str(place) for place in given[1:]]).returncode == 0
             rewards.append(reward(task, answer.read_text()))

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from locobench.harbor.task import TaskFolder
-from locobench.smoke.task import find_task_folders
+from locobench.harbor.task import TaskFolder, task_folders
 from tests.conftest import Script
 from tests.support.data_builder import Data, tree
 
@@ -43,7 +42,7 @@ def test_manifest_names_every_task_with_its_digest(tasks: Path) -> None:
     assert manifest(tasks)["dataset"]["name"] == "org/set"
     assert manifest(tasks)["tasks"] == [
         {"name": f"locobench/{folder.name.replace('_', '-')}", "digest": TaskFolder.read(folder).digest}
-        for folder in find_task_folders(tasks)
+        for folder in task_folders(tasks)
     ]
 
 
@@ -107,7 +106,7 @@ def test_tasks_of_another_selection_are_named_and_left_out(
 ) -> None:
     (tasks / "own").mkdir()
     (tasks / "own/task.toml").touch()
-    chosen, other = (path.name for path in find_task_folders(tasks) if path.name != "own")
+    chosen, other = (path.name for path in task_folders(tasks) if path.name != "own")
     done = script("run_adapter.py", *arguments, "--task_ids", chosen, "--quiet")
     assert (done.returncode, done.stderr) == (
         0,
@@ -118,7 +117,7 @@ def test_tasks_of_another_selection_are_named_and_left_out(
 
 
 def test_the_smoke_test_takes_no_manifest_for_a_task(tasks: Path, script: Script) -> None:
-    assert len(find_task_folders(tasks)) == 2
+    assert len(task_folders(tasks)) == 2
     assert script("smoke_test.py", tasks, "--local", "--quiet").returncode == 0
 
 

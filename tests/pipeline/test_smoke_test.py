@@ -82,7 +82,7 @@ def test_an_incomplete_task_is_a_row_that_names_what_is_missing(
 ) -> None:
     (task / missing).unlink()
 
-    result = script("smoke_test.py", tasks, "--local", "--quiet", "--task_ids", task.name)
+    result = script("smoke_test.py", tasks, "--local", "--quiet")
 
     assert (result.returncode, result.stderr) == (1, f"{task.name}: {reason}\n")
 
@@ -119,19 +119,6 @@ def test_a_local_run_leaves_the_task_as_it_was(task: Path) -> None:
     run_locally(read_task_folder(task), "oracle", timeout=60)
 
     assert tree(task) == before
-
-
-def test_only_the_named_tasks_are_checked(tasks: Path, task: Path, script: Script) -> None:
-    result = script("smoke_test.py", tasks, "--local", "--task-ids", task.name)
-
-    assert "1 tasks: 1 ok" in result.stdout
-
-
-def test_an_unknown_task_id_is_named(tasks: Path, script: Script) -> None:
-    result = script("smoke_test.py", tasks, "--local", "--task_ids", "cobol_1")
-
-    assert result.returncode == 2
-    assert result.stderr.startswith(f"smoke_test.py: {tasks}: no task named cobol_1")
 
 
 def test_a_limit_holds_for_each_language(tasks: Path, script: Script) -> None:
