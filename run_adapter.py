@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from locobench.dataset.catalog import BASE_IMAGE
-from locobench.shared.command_line import COUNT, DONE, NOTHING_DONE, PATH, SOME_FAILED, Choice, option, script
+from locobench.shared.command_line import COUNT, DONE, NOTHING_DONE, PATH, POSITIVE, SOME_FAILED, Choice, option, script
 from locobench.shared.installation import EXTRACT, SCRIPTS, SELECT
 from locobench.shared.terminal import complain, first_few, progress, say
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     "--language_image", metavar="NAME", help="Prebuilt images, as registry/x-{language}:1 (docs/RUNNING_AT_SCALE.md)."
 )
 @option("--agent_timeout_sec", type=float, default=1800.0, help="Time limit of the agent for each task, in seconds.")
-@option("--cpus", type=int, default=2, help="CPUs of each container.")
-@option("--memory_mb", type=int, default=4096, help="Memory of each container in MB.")
-@option("--storage_mb", type=int, default=10240, help="Disk of each container in MB.")
+@option("--cpus", type=POSITIVE, default=2, help="CPUs of each container.")
+@option("--memory_mb", type=POSITIVE, default=4096, help="Memory of each container in MB.")
+@option("--storage_mb", type=POSITIVE, default=10240, help="Disk of each container in MB.")
 @option("--include_hints", is_flag=True, help="Put expected approach and criteria into the instruction.")
 @option(
     "--scoring",

@@ -54,7 +54,7 @@ def render_dockerfile(language: str, options: Options, table: dict[str, Any] | N
         .get_template("environment/Dockerfile.j2")
         .render(
             base_image=options.base_image,
-            language_image=options.language_image and options.language_image.format(language=language),
+            language_image=options.language_image and options.language_image.replace("{language}", language),
             language=language,
             packages=table["packages"],
             fallback=table.get("fallback", []),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -10,16 +9,13 @@ from typing import Literal
 from locobench.dataset.catalog import BASE_IMAGE
 from locobench.harbor.mcp import McpServer
 from locobench.scoring.grader import CustomVerifier
-from locobench.shared.errors import InputError
 
 PROJECT, PROJECT_FOR_TESTS = "environment/project", "tests/project"
-
-_IMAGE = re.compile(r"[A-Za-z0-9][\w.:/@-]*", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Options:
-    """A benchmark author's choices. InputError if one cannot be used."""
+    """A benchmark author's choices."""
 
     base_image: str = BASE_IMAGE
     languages: Path | None = None
@@ -47,17 +43,6 @@ class Options:
     """Ids of the runs by which the task was selected, which must not count in a comparison over it."""
     measured_difficulty: str = ""
     """What these runs measured: `ceiling`, `between` or `floor`."""
-
-    def __post_init__(self) -> None:
-        if self.language_image is not None and self.language_image.count("{language}") != 1:
-            raise InputError(f"language_image: expected one {{language}} in the name, got {self.language_image!r}")
-        for name in ("base_image", "language_image"):
-            image = getattr(self, name)
-            if image is not None and not _IMAGE.fullmatch(image.replace("{language}", "c")):
-                raise InputError(f"{name}: not an image name: {image!r}")
-        for name in ("agent_timeout_sec", "cpus", "memory_mb", "storage_mb"):
-            if not 0 < getattr(self, name) < float("inf"):
-                raise InputError(f"{name}: must be above 0, not {getattr(self, name)}")
 
     @property
     def project_place(self) -> str | None:

@@ -239,7 +239,6 @@ def test_missing_context_files_are_counted_in_one_line_for_all_tasks(
         ),
         (["--selected_tasks", __file__], "not a selection"),
         (["--dataset_path", "none.jsonl"], "none.jsonl: cannot be read"),
-        (["--base_image", "a b\nRUN x"], "not an image name"),
         (["--data_dir", "nowhere"], "no generated/ in it"),
         (["--output_dir", __file__], "must be a writable folder"),
     ],
@@ -448,12 +447,11 @@ def test_limits_are_flags(data: Data, tmp_path: Path, script: Script, three: lis
     assert {name: config["environment"][name] for name in limits} == limits
 
 
-@pytest.mark.parametrize(
-    ("flag", "value"), [("agent_timeout_sec", "inf"), ("cpus", 0), ("memory_mb", -1), ("storage_mb", 0)]
-)
+@pytest.mark.parametrize(("flag", "value"), [("cpus", 0), ("memory_mb", -1), ("storage_mb", 0)])
 def test_a_limit_that_is_not_above_0_is_one_line(script: Script, flag: str, value: object) -> None:
     done = script("run_adapter.py", f"--{flag}", value)
-    assert (done.returncode, done.stderr) == (2, f"run_adapter.py: {flag}: must be above 0, not {value}\n")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert f"Invalid value for '--{flag}': {value}" in done.stderr
 
 
 def test_no_text_can_leave_its_string_in_task_toml(data: Data, tmp_path: Path, script: Script) -> None:
