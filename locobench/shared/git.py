@@ -70,18 +70,6 @@ def start(folder: Path, *arguments: str, stdin: IO[bytes]) -> subprocess.Popen[b
     )
 
 
-def refusal(folder: Path) -> str:
-    """Return why git does not take `folder` for a repository, with the way out."""
-    asked = command(folder, "rev-parse", "--git-dir")
-    done = subprocess.run(asked, capture_output=True, env=environment(), check=False)
-    if b"dubious ownership" in done.stderr:
-        return (
-            f"{folder}: git refuses a repository of another user (dubious ownership);"
-            f" run `git config --global --add safe.directory {folder.resolve()}` if you trust it"
-        )
-    return f"{folder}: not a git repository; name a clone, or run `git init` and commit first"
-
-
 @cache
 def _trusted_folders() -> tuple[str, ...]:
     """Return the folders of other users that this user trusts: the one setting of theirs that is followed."""

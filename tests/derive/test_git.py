@@ -85,7 +85,7 @@ def test_a_repository_of_another_user_is_told_as_that(tmp_path: Path, monkeypatc
     commit(tmp_path / "one", CHAIN)
     subprocess.run(["chown", "-R", "12345", tmp_path / "one"], check=True)
     monkeypatch.setenv("HOME", str(tmp_path))
-    with pytest.raises(InputError, match=r"dubious ownership.*safe\.directory"):
+    with pytest.raises(InputError, match=r"git config --global --add safe\.directory"):
         Repository(tmp_path / "one")
     (tmp_path / ".gitconfig").write_text(f"[safe]\n\tdirectory = {tmp_path / 'one'}\n")
     git._trusted_folders.cache_clear()

@@ -66,8 +66,8 @@ class Repository:
         self.folder = folder.resolve()
         try:
             inside = self.git("rev-parse", "--is-inside-work-tree") == "true"
-        except InputError:
-            raise InputError(git.refusal(folder)) from None
+        except InputError as error:
+            raise InputError(f"{error}; name a clone, or run `git init` and commit first") from None
         self.folder = Path(self.git("rev-parse", "--show-toplevel" if inside else "--absolute-git-dir"))
 
     @property
