@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Select tasks: those where code search should matter most, or those on which a pilot showed that it can.
 
-Edit the constants below, set them from Python, or name a file with --criteria. Flags override all three.
+Edit the constants below, or set them from Python. Flags override both.
 """
 
 from __future__ import annotations
@@ -65,7 +65,6 @@ def weight_options(function: Any) -> Any:
 @script("Select the tasks where code search should matter most. context_length counts characters of text, not tokens.")
 @option("--dataset_path", type=PATH, default="locobench_dataset.jsonl", help=f"JSONL written by {EXTRACT}.")
 @option("--output", type=PATH, default="selected_tasks.json", help="JSON file to write.")
-@option("--criteria", type=PATH, metavar="FILE", help="TOML file with thresholds, [weights], [category_bonuses].")
 @option("--min_context_length", type=COUNT, help=f"Characters; tasks with more pass (default: {MIN_CONTEXT_LENGTH}).")
 @option("--min_files_count", type=COUNT, help=f"Context files; tasks with more pass (default: {MIN_FILES_COUNT}).")
 @option("--top_n", type=COUNT, help=f"Number of tasks to select (default: {TOP_N}).")
@@ -83,7 +82,6 @@ def weight_options(function: Any) -> Any:
 def main(
     dataset_path: Path,
     output: Path,
-    criteria: Path | None,
     closed_book: Path | None,
     pilot: tuple[Path, ...],
     quiet: bool,
@@ -93,11 +91,10 @@ def main(
     from locobench.selection.measured import with_closed_rewards, with_pilot
     from locobench.selection.read import read_candidates
 
-    chosen = default_criteria()
-    chosen = override(chosen.read_file(criteria) if criteria else chosen, flags)
+    chosen = override(default_criteria(), flags)
     if chosen.max_closed is not None and closed_book is None:
         raise InputError("--max_closed needs --closed_book")
-    check_output(output, [path for path in (dataset_path, criteria) if path])
+    check_output(output, [dataset_path])
     tasks = read_candidates(dataset_path)
     if closed_book:
         tasks = with_closed_rewards(tasks, read_runs(closed_book, closed=True), closed_book)

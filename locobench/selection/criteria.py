@@ -5,15 +5,12 @@ Their values are constants of select_tasks.py. Nothing heavy is imported here: e
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from locobench.shared.errors import InputError
-from locobench.shared.files import read_toml
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +91,8 @@ class Part(NamedTuple):
     """Whether to divide the value by the largest among the tasks that pass."""
 
 
-# Each row is a part of the score, with a flag --<name>_weight and a key in [weights]. Its weight is 0 unless
-# select_tasks.py, a flag or a file sets another.
+# Each row is a part of the score, with a flag --<name>_weight. Its weight is 0 unless select_tasks.py or
+# the flag sets another.
 SCORE_PARTS = {
     "context": Part("context_length", lambda task, _: task.context_length, scaled=True),
     "files": Part("files_count", lambda task, _: task.files_count, scaled=True),
@@ -106,9 +103,6 @@ SCORE_PARTS = {
 @dataclass(frozen=True)
 class Criteria:
     """The criteria that tasks must pass and are ranked by."""
-
-    # For `read_file`: an unknown name and a value of the wrong type are errors.
-    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid", "strict": True}
 
     min_context_length: int
     """In characters; a task needs strictly more to pass."""
@@ -125,33 +119,6 @@ class Criteria:
     """The three filters list the values to keep; None keeps all."""
     max_closed: float | None = None
     """A task with a higher reward without the code fails; one that was not measured passes."""
-
-    def read_file(self, path: Path) -> Self:
-        """Return these criteria with those of a TOML file, whose keys are the fields above, in their place.
-
-        `[weights]` and `[category_bonuses]` are tables; what they leave out stays, too.
-
-        Raises:
-            InputError: the file cannot be read or used; the message names the key.
-        """
-        from pydantic import TypeAdapter, ValidationError
-
-        from locobench.shared.validation import explain
-
-        given = read_toml(path)
-        for name in ("weights", "category_bonuses"):
-            if isinstance(table := given.get(name), dict):
-                given[name] = {**getattr(self, name), **table}
-        try:
-            # Strict validation accepts an object for a dataclass only in JSON.
-            criteria = TypeAdapter(type(self)).validate_json(json.dumps({**asdict(self), **given}, default=str))
-            criteria.check()
-        except ValidationError as error:
-            known = ", ".join(field.name for field in fields(self))
-            raise InputError(f"{path}: {explain(error)}; the keys are {known}") from None
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from None
-        return criteria
 
     def check(self) -> None:
         """Raise InputError unless the weights sum to 1 and all weights, bonuses and limits are in range."""

@@ -112,7 +112,7 @@ def select(tasks: Iterable[Candidate], criteria: Criteria) -> Selection:
     unknown = {task.task_category for task in passing if task.derived is None} - criteria.category_bonuses.keys()
     if missing := sorted(unknown):
         raise InputError(
-            f"no category bonus for {', '.join(missing)}; add one, 0 to 1, to CATEGORY_BONUSES or a criteria file"
+            f"no category bonus for {', '.join(missing)}; add one, 0 to 1, to CATEGORY_BONUSES in select_tasks.py"
         )
     parts = _weighted_parts(criteria)
     largest = {

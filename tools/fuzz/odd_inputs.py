@@ -152,9 +152,6 @@ def _make_pipeline(base: Path) -> list[Case]:
         shutil.copy(path, base / "data/output/scenarios")
     project = next(p for p in (sample / "generated").iterdir() if scenarios[0].name.startswith(p.name))
     shutil.copytree(project, base / "data/generated" / project.name)
-    (base / "criteria.toml").write_text(
-        "top_n = 2\n[weights]\nfiles = 0.3\n[category_bonuses]\nbug_investigation = 0.5\n"
-    )
     shutil.copy(LANGUAGE_TABLE, base / "languages.toml")
     extract = ["extract_dataset.py", "--data_dir", "data", "--output", "dataset.jsonl", "--quiet"]
     select = ["select_tasks.py", "--dataset_path", "dataset.jsonl", "--min_context_length", "0"]
@@ -166,7 +163,6 @@ def _make_pipeline(base: Path) -> list[Case]:
     return [
         (scenario, [*extract[:4], "new.jsonl", "--quiet"]),
         (["dataset.jsonl"], [*select[:-2], "new.json", "--quiet"]),
-        (["criteria.toml"], [*select[:-2], "new.json", "--quiet", "--criteria", "criteria.toml"]),
         (["dataset.jsonl"], [*generate, "--output_dir", "new"]),
         (["languages.toml"], [*generate, "--output_dir", "new", "--languages", "languages.toml"]),
         (["selected.json"], [*generate, "--output_dir", "new", "--selected_tasks", "selected.json"]),
