@@ -7,7 +7,7 @@ Edit the constants below, or set them from Python. Flags override both.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
@@ -20,7 +20,7 @@ from locobench.shared.claim import claim_beforehand
 from locobench.shared.command_line import COUNT, DONE, NOTHING_DONE, PATH, Choice, option, script
 from locobench.shared.errors import InputError
 from locobench.shared.files import check_output, write_whole
-from locobench.shared.installation import EXTRACT, GENERATE
+from locobench.shared.installation import EXTRACT
 from locobench.shared.terminal import complain, say
 
 MIN_CONTEXT_LENGTH = 50_000
@@ -72,8 +72,6 @@ def weight_options(function: Any) -> Any:
 @option("--categories", multiple=True, metavar="NAME ...", help="Categories to keep (default: all).")
 @option("--languages", multiple=True, metavar="NAME ...", help="Languages to keep (default: all).")
 @option("--difficulties", multiple=True, type=DIFFICULTY, help="Difficulties to keep (default: all).")
-@option("--closed_book", type=PATH, metavar="JOB", help=f"Job folder of Harbor, run on {GENERATE} --closed_book tasks.")
-@option("--max_closed", type=float, help="With --closed_book: leave out tasks that earn more than this (0 to 1).")
 @option(
     "--pilot", type=PATH, multiple=True, metavar="JOB ...",
     help="Runs of your own agent, a job for each arm: tasks at its ceiling or floor come last.",
@@ -82,74 +80,74 @@ def weight_options(function: Any) -> Any:
 def main(
     dataset_path: Path,
     output: Path,
-    closed_book: Path | None,
     pilot: tuple[Path, ...],
     quiet: bool,
     **flags: Any,
 ) -> int:
     """Run the command; the exit code is 1 if nothing was selected."""
-    from locobench.selection.measured import with_closed_rewards, with_pilot
     from locobench.selection.read import read_candidates
 
     chosen = override(default_criteria(), flags)
-    if chosen.max_closed is not None and closed_book is None:
-        raise InputError("--max_closed needs --closed_book")
     check_output(output, [dataset_path])
     tasks = read_candidates(dataset_path)
-    if closed_book:
-        tasks = with_closed_rewards(tasks, read_runs(closed_book, closed=True), closed_book)
-    arms = [read_runs(job) for job in pilot]
     if pilot:
-        tasks = with_pilot(tasks, mean_pilot(arms), pilot[0])
-        if len(pilot) == 1:
+        arms = {job: read_runs(job) for job in pilot}
+        tasks = with_pilot(tasks, arms)
+        if len(arms) == 1:
             complain(
                 f"{pilot[0]}: tasks chosen where one arm has room favour another that fails elsewhere; with a job for"
                 " each arm (--pilot A B), none is favoured"
             )
+        for job in [job for job, arm in arms.items() if not all(found.runs for found in arm.values())]:
+            complain(f"{job}: its runs have no ids, so `compare` cannot leave them out; do not give it these runs")
     check_filters(chosen, tasks)
     selection = select(tasks, chosen)
     write_whole(output, json.dumps(selection.as_json(), indent=2) + "\n")
     if not selection.selected:
         complain(f"{output}: no task selected, of {selection.total}; {way_out(selection)}")
         return NOTHING_DONE
-    unknown = sum(task.closed_reward is None for _, task in selection.selected)
-    if chosen.max_closed is not None and unknown:
-        complain(f"{closed_book}: has no result of {unknown} of the selected tasks; they stay")
-    for job, arm in zip(pilot, arms, strict=True):
-        if any(task.pilot and not arm[task.id].runs for _, task in selection.selected):
-            complain(f"{job}: its runs have no ids, so `compare` cannot leave them out; do not give it these runs")
     if not quiet:
         print_summary(selection)
         say(f"{len(selection.selected)} tasks written to {output}")
     return DONE
 
 
-def mean_pilot(arms: Sequence[dict[str, Pilot]]) -> dict[str, Pilot]:
-    """Return the mean over the arms for each task that all of them ran, and the ids of its runs."""
-    found = {task: [arm[task] for arm in arms] for task in arms[0] if all(task in arm for arm in arms)}
-    return {
-        task: Pilot(fmean(one.mean for one in pilots), tuple(run for one in pilots for run in one.runs))
-        for task, pilots in found.items()
-    }
+def with_pilot(tasks: Sequence[Candidate], arms: Mapping[Path, Mapping[str, Pilot]]) -> list[Candidate]:
+    """Return the candidates; those that every arm ran have their mean over the arms, and the ids of these runs.
 
-
-def read_runs(job: Path, *, closed: bool = False) -> dict[str, Pilot]:
-    """Return what each task's measured runs in a job or results file earned, and the ids of all its runs.
-
-    Args:
-        closed: whether the runs are to be without the code; InputError if one had it.
+    Raises:
+        InputError: no candidate was measured.
     """
+    found = []
+    for task in tasks:
+        pilots = [arm[_name(task.id)] for arm in arms.values() if _name(task.id) in arm]
+        if len(pilots) == len(arms):
+            runs = tuple(run for one in pilots for run in one.runs)
+            found.append(replace(task, pilot=Pilot(fmean(one.mean for one in pilots), runs)))
+        else:
+            found.append(task)
+    if not any(task.pilot for task in found):
+        jobs = ", ".join(map(str, arms))
+        raise InputError(f"{jobs}: no measured run of any task of the dataset; name a job of its tasks")
+    return found
+
+
+def read_runs(job: Path) -> dict[str, Pilot]:
+    """Return what each task's measured runs in a job or results file earned, and the ids of all its runs."""
     from measure.results.sources import load_source
     from measure.summary.metrics import by_task, mean_of_known
 
     found = {}
     for task, runs in by_task(load_source(job)).items():
-        if closed and any(run.conditions.closed_book is False for run in runs):
-            raise InputError(f"{job}: {task}: of a task with the code; name the job of the tasks without it")
         mean = mean_of_known(run.overall_score for run in runs if run.measured)
         if mean is not None:
-            found[task] = Pilot(mean, tuple(sorted(run.run_id for run in runs if run.run_id)))
+            found[_name(task)] = Pilot(mean, tuple(sorted(run.run_id for run in runs if run.run_id)))
     return found
+
+
+def _name(task: str) -> str:
+    """Return a task's id as a registry writes it."""
+    return task.replace("_", "-")
 
 
 def override(criteria: Criteria, flags: dict[str, Any]) -> Criteria:

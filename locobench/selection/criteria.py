@@ -55,8 +55,6 @@ class Candidate:
     files_count: int
     derived: DerivedFacts | None = None
     """Set for a question with an exact answer."""
-    closed_reward: float | None = None
-    """Mean reward, 0-1, of agents without the code; None if not measured."""
     repository: str | None = None
     """The code base that it is about; None where none is named."""
     answer: frozenset[str] = frozenset()
@@ -117,8 +115,6 @@ class Criteria:
     languages: Sequence[str] | None = None
     difficulties: Sequence[str] | None = None
     """The three filters list the values to keep; None keeps all."""
-    max_closed: float | None = None
-    """A task with a higher reward without the code fails; one that was not measured passes."""
 
     def check(self) -> None:
         """Raise InputError unless the weights sum to 1 and all weights, bonuses and limits are in range."""
@@ -131,19 +127,16 @@ class Criteria:
         for name, bonus in self.category_bonuses.items():
             if not 0 <= bonus <= 1:
                 raise InputError(f"category_bonuses: {name}: {bonus} is not from 0 to 1")
-        if self.max_closed is not None and not 0 <= self.max_closed <= 1:
-            raise InputError("max_closed must be from 0 to 1")
         for name in ("min_context_length", "min_files_count", "top_n"):
             if getattr(self, name) < 0:
                 raise InputError(f"{name} must be 0 or more")
 
     def pass_task(self, task: Candidate) -> bool:
-        """Return whether a task is above both thresholds, passes every filter, and is not too easy without the code."""
+        """Return whether a task is above both thresholds and passes every filter."""
         return (
             task.context_length > self.min_context_length
             and task.files_count > self.min_files_count
             and (self.categories is None or task.task_category in self.categories)
             and (self.languages is None or task.language in self.languages)
             and (self.difficulties is None or task.difficulty in self.difficulties)
-            and (self.max_closed is None or task.closed_reward is None or task.closed_reward <= self.max_closed)
         )

@@ -19,7 +19,7 @@ from locobench.shared.errors import InputError
 # Scores are written with four decimals.
 SCORE_DIGITS = 4
 WRITTEN = (
-    "id", "task_category", "difficulty", "language", "context_length", "files_count", "derived", "closed_reward",
+    "id", "task_category", "difficulty", "language", "context_length", "files_count", "derived",
     "repository", "pilot",
 )  # fmt: skip
 """The facts about a task that selected_tasks.json gives."""

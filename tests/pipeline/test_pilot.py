@@ -10,11 +10,10 @@ import pytest
 from adapter import LoCoBenchAdapter, LoCoBenchLoader
 from locobench.harbor.task import TaskFolder
 from locobench.selection.criteria import Candidate, DerivedFacts, Pilot
-from locobench.selection.measured import with_pilot
 from locobench.selection.read import read_candidates
 from locobench.selection.select import Selection, select
 from locobench.shared.errors import InputError
-from select_tasks import default_criteria
+from select_tasks import default_criteria, read_runs, with_pilot
 from tests.conftest import Script
 from tests.measure.test_harbor import write_trial
 from tests.support.data_builder import Data, extract
@@ -101,7 +100,32 @@ def test_without_a_pilot_the_published_selection_is_by_score_alone() -> None:
 
 def test_a_pilot_of_other_tasks_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no measured run of any task of the dataset"):
-        with_pilot([question("a")], {"b": Pilot(1.0, ())}, tmp_path)
+        with_pilot([question("a")], {tmp_path: {"b": Pilot(1.0, ())}})
+
+
+def test_the_pilot_of_a_task_is_the_mean_of_its_graded_trials_by_the_name_that_a_registry_gives(tmp_path: Path) -> None:
+    for number, (name, reward) in enumerate([("a-b", 0.2), ("a-b", 0.6), ("a-b", None), ("a-c", 0.1), ("a-d", None)]):
+        folder = tmp_path / "job" / f"{name}__{number}"
+        folder.mkdir(parents=True)
+        rewards = None if reward is None else {"rewards": {"reward": reward}}
+        result = {"trial_name": folder.name, "task_name": f"locobench/{name}", "verifier_result": rewards}
+        (folder / "result.json").write_text(json.dumps(result))
+    (tmp_path / "job/result.json").write_text("{}")
+    tasks = with_pilot([question("a_b"), question("a_c"), question("a_d")], {tmp_path: read_runs(tmp_path / "job")})
+    assert [task.pilot and task.pilot.mean for task in tasks] == [pytest.approx(0.4), 0.1, None]
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "[]", "{}", '{"task_name": "a/b", "verifier_result": {"rewards": {"reward": 2}}}',
+     '{"task_name": "a/b", "verifier_result": {"rewards": {"reward": "1"}}}',
+     '{"task_name": "a/b", "verifier_result": 1}'],
+)  # fmt: skip
+def test_a_pilot_that_is_no_job_is_named(tmp_path: Path, content: str) -> None:
+    (tmp_path / "job/trial").mkdir(parents=True)
+    (tmp_path / "job/trial/result.json").write_text(content)
+    with pytest.raises(InputError, match="job"):
+        with_pilot([question("b")], {tmp_path / "job": read_runs(tmp_path / "job")})
 
 
 def test_a_pilot_of_each_arm_counts_alike(data: Data, tmp_path: Path, script: Script) -> None:
