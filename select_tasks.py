@@ -14,7 +14,7 @@ from statistics import fmean
 from typing import Any
 
 from locobench.dataset.catalog import DIFFICULTIES, language_name, load_languages
-from locobench.selection.criteria import SCORE_PARTS, Candidate, Criteria, Pilot
+from locobench.selection.criteria import Candidate, Criteria, Pilot
 from locobench.selection.select import SCORE_DIGITS, Selection, select
 from locobench.shared.claim import claim_beforehand
 from locobench.shared.command_line import COUNT, DONE, NOTHING_DONE, PATH, Choice, option, script
@@ -29,8 +29,8 @@ MIN_FILES_COUNT = 5
 """Context files; a task needs strictly more to pass."""
 TOP_N = 50
 
-WEIGHTS = {"context": 0.3, "files": 0.3, "category": 0.4}
-"""Weights of the parts of the score (SCORE_PARTS); they sum to 1."""
+CONTEXT_WEIGHT, FILES_WEIGHT, CATEGORY_WEIGHT = 0.3, 0.3, 0.4
+"""Weights of the parts of the score; they sum to 1."""
 
 CATEGORY_BONUSES = {
     "architectural_understanding": 1.0,
@@ -51,15 +51,8 @@ DIFFICULTY = Choice(DIFFICULTIES, case_sensitive=False)
 
 def default_criteria(**changes: Any) -> Criteria:
     """Return the criteria that the constants say at this moment, with `changes`."""
-    return replace(Criteria(MIN_CONTEXT_LENGTH, MIN_FILES_COUNT, TOP_N, WEIGHTS, CATEGORY_BONUSES), **changes)
-
-
-def weight_options(function: Any) -> Any:
-    """Add a flag for the weight of each part of the score."""
-    for name in reversed(SCORE_PARTS):
-        shown = f"Weight of the {name} part of the score; the weights sum to 1 (default: {WEIGHTS.get(name, 0)})."
-        function = option(f"--{name}_weight", type=float, help=shown)(function)
-    return function
+    weights = (CONTEXT_WEIGHT, FILES_WEIGHT, CATEGORY_WEIGHT)
+    return replace(Criteria(MIN_CONTEXT_LENGTH, MIN_FILES_COUNT, TOP_N, *weights, CATEGORY_BONUSES), **changes)
 
 
 @script("Select the tasks where code search should matter most. context_length counts characters of text, not tokens.")
@@ -68,7 +61,13 @@ def weight_options(function: Any) -> Any:
 @option("--min_context_length", type=COUNT, help=f"Characters; tasks with more pass (default: {MIN_CONTEXT_LENGTH}).")
 @option("--min_files_count", type=COUNT, help=f"Context files; tasks with more pass (default: {MIN_FILES_COUNT}).")
 @option("--top_n", type=COUNT, help=f"Number of tasks to select (default: {TOP_N}).")
-@weight_options
+@option(
+    "--context_weight", type=float, help=f"Weight of the context's length in the score (default: {CONTEXT_WEIGHT})."
+)
+@option("--files_weight", type=float, help=f"Weight of the number of files in the score (default: {FILES_WEIGHT}).")
+@option(
+    "--category_weight", type=float, help=f"Weight of the category's bonus in the score (default: {CATEGORY_WEIGHT})."
+)
 @option("--categories", multiple=True, metavar="NAME ...", help="Categories to keep (default: all).")
 @option("--languages", multiple=True, metavar="NAME ...", help="Languages to keep (default: all).")
 @option("--difficulties", multiple=True, type=DIFFICULTY, help="Difficulties to keep (default: all).")
@@ -152,9 +151,7 @@ def _name(task: str) -> str:
 
 def override(criteria: Criteria, flags: dict[str, Any]) -> Criteria:
     """Return the criteria with the flags that were given in their place; names may be typed in capitals."""
-    given = {name: value for name, value in flags.items() if value not in (None, ())}
-    weights = {name: given.pop(f"{name}_weight") for name in SCORE_PARTS if f"{name}_weight" in given}
-    criteria = replace(criteria, weights={**criteria.weights, **weights}, **given)
+    criteria = replace(criteria, **{name: value for name, value in flags.items() if value not in (None, ())})
     criteria.check()
     return replace(
         criteria,

@@ -1,14 +1,13 @@
-"""The criteria for selecting tasks: thresholds and filters to pass, and the weighted parts of the score.
+"""The criteria for selecting tasks: thresholds and filters to pass, and the weights of the score.
 
-Their values are constants of select_tasks.py. Nothing heavy is imported here: each part of the score is a flag.
+Their values are constants and flags of select_tasks.py.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from locobench.shared.errors import InputError
 
@@ -73,31 +72,6 @@ class Candidate:
         return self.pilot.level if self.pilot else self.difficulty
 
 
-def _bonus(task: Candidate, criteria: Criteria) -> float:
-    """Return the expected gain from code search of a task's category, 0-1."""
-    return criteria.category_bonuses[task.task_category]
-
-
-class Part(NamedTuple):
-    """A part of the score."""
-
-    words: str
-    """Its name in the formula in selected_tasks.json."""
-    value: Callable[[Candidate, Criteria], float]
-    """A task's value: 0-1, or any number >= 0 if `scaled`."""
-    scaled: bool = False
-    """Whether to divide the value by the largest among the tasks that pass."""
-
-
-# Each row is a part of the score, with a flag --<name>_weight. Its weight is 0 unless select_tasks.py or
-# the flag sets another.
-SCORE_PARTS = {
-    "context": Part("context_length", lambda task, _: task.context_length, scaled=True),
-    "files": Part("files_count", lambda task, _: task.files_count, scaled=True),
-    "category": Part("category_bonus", _bonus),
-}
-
-
 @dataclass(frozen=True)
 class Criteria:
     """The criteria that tasks must pass and are ranked by."""
@@ -107,8 +81,10 @@ class Criteria:
     min_files_count: int
     """Number of context files; a task needs strictly more to pass."""
     top_n: int
-    weights: Mapping[str, float]
-    """Weights by name in SCORE_PARTS; they sum to 1."""
+    context_weight: float
+    files_weight: float
+    category_weight: float
+    """The weights of the score sum to 1."""
     category_bonuses: Mapping[str, float]
     """Expected gain of each category from code search, 0-1."""
     categories: Sequence[str] | None = None
@@ -118,12 +94,11 @@ class Criteria:
 
     def check(self) -> None:
         """Raise InputError unless the weights sum to 1 and all weights, bonuses and limits are in range."""
-        if unknown := sorted(self.weights.keys() - SCORE_PARTS.keys()):
-            raise InputError(f"weights: no part of the score is called {unknown[0]!r}, known: {', '.join(SCORE_PARTS)}")
-        weights = self.weights.values()
-        if not all(weight >= 0 for weight in weights) or not math.isclose(math.fsum(weights), 1, abs_tol=1e-9):
-            shown = " + ".join(f"{name} {weight}" for name, weight in self.weights.items())
-            raise InputError(f"weights must be at least 0 and sum to 1, got {shown} = {math.fsum(weights):g}")
+        weights = {name: value for name, value in vars(self).items() if name.endswith("_weight")}
+        total = math.fsum(weights.values())
+        if not all(weight >= 0 for weight in weights.values()) or not math.isclose(total, 1, abs_tol=1e-9):
+            shown = " + ".join(f"{name} {weight}" for name, weight in weights.items())
+            raise InputError(f"weights must be at least 0 and sum to 1, got {shown} = {total:g}")
         for name, bonus in self.category_bonuses.items():
             if not 0 <= bonus <= 1:
                 raise InputError(f"category_bonuses: {name}: {bonus} is not from 0 to 1")

@@ -1,8 +1,7 @@
 """Select tasks: the top N of those that pass the criteria, by a weighted score or by what a pilot measured.
 
-The score is the weighted sum of SCORE_PARTS, each part 0-1; a scaled part is divided by the largest value among the
-tasks that pass. Questions with an exact answer have no score: they, and tasks of which some were in a pilot, are
-chosen in balance. context_length counts characters.
+The score is FORMULA, 0 to 1; the maxima are those of the tasks that pass. Questions with an exact answer have no score:
+they, and tasks of which some were in a pilot, are chosen in balance. context_length counts characters.
 """
 
 from __future__ import annotations
@@ -13,9 +12,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from locobench.selection.balance import choose
-from locobench.selection.criteria import SCORE_PARTS, Candidate, Criteria, Part
+from locobench.selection.criteria import Candidate, Criteria
 from locobench.shared.errors import InputError
 
+FORMULA = (
+    "context_weight * context_length / max_context_length + files_weight * files_count / max_files_count"
+    " + category_weight * category_bonus"
+)
 # Scores are written with four decimals.
 SCORE_DIGITS = 4
 WRITTEN = (
@@ -31,8 +34,9 @@ class Selection:
 
     criteria: Criteria
     total: int
-    largest: dict[str, float]
-    """Name in the formula -> what that scaled part was divided by; 0 if nothing passed."""
+    max_context_length: int
+    max_files_count: int
+    """The maxima of the formula; 0 if nothing passed."""
     passed: list[tuple[float, Candidate]]
     """All tasks that pass and their scores (0-1, not rounded; 0 for exact questions), best first, ties by id."""
     selected: list[tuple[float, Candidate]]
@@ -55,35 +59,25 @@ class Selection:
 
     def as_json(self) -> dict[str, Any]:
         """Return the content of selected_tasks.json."""
-        criteria = _without_none(asdict(self.criteria))
-        del criteria["weights"]
         tasks = [_task_json(score, task) for score, task in self.selected]
         balance = {"selected_control_group": self.controls, "left_out_as_nearly_same": self.nearly_same}
         return {
             "selection_criteria": {
-                **criteria,
-                **{f"{name}_weight": weight for name, weight in self.criteria.weights.items()},
+                **_without_none(asdict(self.criteria)),
                 "context_length_unit": "characters",
-                "formula": " + ".join(
-                    f"{name}_weight * {part.words}" + (f" / max_{part.words}" if part.scaled else "")
-                    for name, part in _weighted_parts(self.criteria).items()
-                ),
+                "formula": FORMULA,
             },
             "statistics": {
                 "total_tasks": self.total,
                 "filtered_tasks": len(self.passed),
                 "selected_tasks": len(tasks),
-                **{f"max_{words}": largest for words, largest in self.largest.items()},
+                "max_context_length": self.max_context_length,
+                "max_files_count": self.max_files_count,
                 **{f"selected_by_{name}": dict(sorted(counts.items())) for name, counts in self.counts.items()},
                 **(balance if self.nearly_same is not None else {}),
             },
             "tasks": tasks,
         }
-
-
-def _weighted_parts(criteria: Criteria) -> dict[str, Part]:
-    """Return the parts of the score by name, without those whose weight is 0."""
-    return {name: part for name, part in SCORE_PARTS.items() if criteria.weights.get(name)}
 
 
 def _task_json(score: float, task: Candidate) -> dict[str, Any]:
@@ -114,26 +108,23 @@ def select(tasks: Iterable[Candidate], criteria: Criteria) -> Selection:
         raise InputError(
             f"no category bonus for {', '.join(missing)}; add one, 0 to 1, to CATEGORY_BONUSES in select_tasks.py"
         )
-    parts = _weighted_parts(criteria)
-    largest = {
-        part.words: max((part.value(task, criteria) for task in passing), default=0)
-        for part in parts.values()
-        if part.scaled
-    }
+    max_context = max((task.context_length for task in passing), default=0)
+    max_files = max((task.files_count for task in passing), default=0)
 
     def score(task: Candidate) -> float:
         if task.derived:
             return 0.0
-        return sum(
-            # Where the largest is 0, all are.
-            criteria.weights[name] * part.value(task, criteria) / (largest.get(part.words, 1) or 1)
-            for name, part in parts.items()
+        # Where a maximum is 0, all are.
+        return (
+            criteria.context_weight * task.context_length / (max_context or 1)
+            + criteria.files_weight * task.files_count / (max_files or 1)
+            + criteria.category_weight * criteria.category_bonuses[task.task_category]
         )
 
     scored = [(score(task), task) for task in passing]
     ranked = sorted(scored, key=lambda pair: (-pair[0], pair[1].id))
     if not any(task.derived or task.pilot for task in passing):
-        return Selection(criteria, len(everything), largest, ranked, ranked[: criteria.top_n])
+        return Selection(criteria, len(everything), max_context, max_files, ranked, ranked[: criteria.top_n])
     chosen, nearly_same = choose([task for _, task in ranked], criteria.top_n)
     selected = [(score(task), task) for task in chosen]
-    return Selection(criteria, len(everything), largest, ranked, selected, nearly_same)
+    return Selection(criteria, len(everything), max_context, max_files, ranked, selected, nearly_same)

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 PAGE = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
 (LANGUAGE,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
-(CRITERION,) = re.findall(r"For example, `(.*?)`\.", PAGE)
+(TERM,) = re.findall(r"such as `(criteria\..*?)`", PAGE)
 LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "data", "demo*", "*.egg-info")
 
 
@@ -154,17 +154,24 @@ def test_a_recipe() -> None:
     checkout.tests_pass("tests/derive/test_strict.py", "-k", "recipe or every_language")
 
 
-def test_a_criterion_is_a_row_that_changes_nothing_until_it_has_a_weight(checkout: Checkout, dataset: Path) -> None:
-    before, _ = selected(checkout, dataset)
-    checkout.insert(
-        "locobench/selection/criteria.py", '"category": Part("category_bonus", _bonus),\n', f"    {CRITERION},\n"
-    )
+def add_criterion(checkout: Checkout, term: str, name: str) -> None:
+    """A weight, a term of the score and a flag."""
+    weight = f"    {name}_weight: float = 0.0\n"
+    checkout.insert("locobench/selection/criteria.py", "    difficulties: Sequence[str] | None = None\n", weight)
+    last = "            + criteria.category_weight * criteria.category_bonuses[task.task_category]\n"
+    checkout.insert("locobench/selection/select.py", last, f"            + {term}\n")
+    flag = f'@option("--{name}_weight", type=float, help="Weight in the score (default: 0).")\n'
+    checkout.insert("select_tasks.py", '@option("--quiet", is_flag=True, help="No summary.")\n', flag)
+
+
+def test_a_criterion_is_a_weight_a_term_and_a_flag(checkout: Checkout, dataset: Path) -> None:
+    _, before = selected(checkout, dataset)
+    add_criterion(checkout, TERM, "difficulty")
     checkout.make_docs()
-    after, _ = selected(checkout, dataset)
+    _, after = selected(checkout, dataset)
     _, found = selected(checkout, dataset, *alone("difficulty"))
-    assert after == before
+    assert after["tasks"] == before["tasks"]
     assert [(task["difficulty"], task["score"]) for task in found["tasks"]] == [("expert", 1.0), ("easy", 0.0)]
-    assert found["selection_criteria"]["formula"] == "difficulty_weight * is_expert"
     assert "`--difficulty_weight`" in (checkout.folder / "docs/CLI_REFERENCE.md").read_text()
     checkout.tests_pass("tests/pipeline/test_criteria.py")
     checkout.is_linted("locobench/selection")
@@ -174,17 +181,15 @@ def test_a_criterion_on_a_field_of_the_scenario_needs_the_field_in_two_places(
     checkout: Checkout, dataset: Path
 ) -> None:
     before, _ = selected(checkout, dataset)
-    row = '    "title": Part("title_length", lambda task, _: len(task.title), scaled=True),\n'
-    checkout.insert("locobench/selection/criteria.py", '"category": Part("category_bonus", _bonus),\n', row)
     checkout.insert("locobench/selection/criteria.py", "    repository: str | None = None\n", '    title: str = ""\n')
     checkout.insert(
         "locobench/selection/read.py", '            "project_id": _TEXT,\n', '            "title": _TEXT,\n'
     )
     after, _ = selected(checkout, dataset)
-    _, found = selected(checkout, dataset, *alone("title"))
     assert after == before
-    assert [task["score"] for task in found["tasks"]] == [1.0, round(len("Short") / len("A title that is longer"), 4)]
-    assert found["selection_criteria"]["formula"] == "title_weight * title_length / max_title_length"
+    add_criterion(checkout, "criteria.title_weight * len(task.title) / 100", "title")
+    _, found = selected(checkout, dataset, *alone("title"))
+    assert [task["score"] for task in found["tasks"]] == [len("A title that is longer") / 100, len("Short") / 100]
 
 
 def test_a_check_is_a_value_a_method_and_its_case(checkout: Checkout) -> None:

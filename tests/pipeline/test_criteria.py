@@ -1,4 +1,4 @@
-"""select_tasks.py: constants of the script, names typed as people write them, and a criterion as one row of a table."""
+"""select_tasks.py: constants of the script, and names typed as people write them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import select_tasks
-from locobench.selection.criteria import SCORE_PARTS, Part
 from locobench.shared.errors import InputError
 from select_tasks import CATEGORY_BONUSES, default_criteria
 from tests.conftest import REPOSITORY, Script
@@ -50,7 +49,7 @@ def test_editing_the_bonuses_in_the_script_changes_the_selection(two: Path, tmp_
         ("MIN_FILES_COUNT = 5", "MIN_FILES_COUNT = 6"),
         ("MIN_CONTEXT_LENGTH = 50_000", "MIN_CONTEXT_LENGTH = 60_000"),
         ("TOP_N = 50", "TOP_N = 0"),
-        ('"context": 0.3', '"context": 0.4'),
+        ("CATEGORY_WEIGHT = 0.3", "CATEGORY_WEIGHT = 0.4"),
     ],
 )
 def test_editing_a_threshold_or_a_weight_in_the_script_counts(two: Path, tmp_path: Path, old: str, new: str) -> None:
@@ -87,27 +86,12 @@ def dataset(data: Data, tmp_path: Path) -> Path:
     return tmp_path / "d.jsonl"
 
 
-def selected(script: Script, dataset: Path, *flags: object) -> dict[str, Any]:
-    output = dataset.with_name("s.json")
-    done = script("select_tasks.py", "--dataset_path", dataset, "--output", output, *flags)
-    assert done.returncode == 0, done.stderr
-    found = json.loads(output.read_text())
-    assert isinstance(found, dict)
-    return found
-
-
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
         ({"category_bonuses": {"poetry": 2}}, "category_bonuses: poetry: 2 is not from 0 to 1"),
-        (
-            {"weights": {"context": 0.5, "files": 0.3}},
-            "weights must be at least 0 and sum to 1, got context 0.5 + files 0.3",
-        ),
-        (
-            {"weights": {"rhyme": 1.0}},
-            "weights: no part of the score is called 'rhyme', known: context, files, category",
-        ),
+        ({"context_weight": 0.5}, "weights must be at least 0 and sum to 1, got context_weight 0.5 + files_weight 0.3"),
+        ({"context_weight": -0.1, "files_weight": 0.7}, "weights must be at least 0 and sum to 1"),
     ],
 )
 def test_constants_that_cannot_be_used_are_named(changes: dict[str, Any], words: str) -> None:
@@ -123,18 +107,3 @@ def test_a_filter_that_names_nothing_known_is_a_slip_of_the_pen(
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert f"{flag}: 'bugs' is unknown, known are " in done.stderr
     assert known in done.stderr
-
-
-def test_a_criterion_is_one_row(dataset: Path, script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
-    row = Part("id_length", lambda task, _: len(task.id), scaled=True)
-    monkeypatch.setitem(SCORE_PARTS, "name", row)
-    longest = max(len(json.loads(line)["id"]) for line in dataset.open())
-
-    found = selected(script, dataset, "--min_context_length", 0, "--categories", "bug_investigation", *WEIGHTS_OFF)
-
-    assert [task["score"] for task in found["tasks"]] == [1.0]
-    assert "name_weight * id_length / max_id_length" in found["selection_criteria"]["formula"]
-    assert found["statistics"]["max_id_length"] <= longest
-
-
-WEIGHTS_OFF = ("--name_weight", 1, "--context_weight", 0, "--files_weight", 0, "--category_weight", 0)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from locobench.selection.criteria import SCORE_PARTS, Candidate, Criteria
+from locobench.selection.criteria import Candidate, Criteria
 from locobench.selection.read import read_candidates
 from locobench.selection.select import select
 from locobench.shared.errors import InputError
@@ -73,9 +73,10 @@ def test_filters_keep_what_they_name() -> None:
     assert ids(tasks, default_criteria(languages=("go",))) == [] == ids(tasks, default_criteria(difficulties=("easy",)))
 
 
-@given(st.lists(st.floats(0, 1), min_size=len(SCORE_PARTS), max_size=len(SCORE_PARTS)))
-def test_weights_that_do_not_sum_to_one_are_refused(weights: list[float]) -> None:
-    criteria = default_criteria(weights=dict(zip(SCORE_PARTS, weights, strict=True)))
+@given(st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1)))
+def test_weights_that_do_not_sum_to_one_are_refused(weights: tuple[float, float, float]) -> None:
+    names = ("context_weight", "files_weight", "category_weight")
+    criteria = default_criteria(**dict(zip(names, weights, strict=True)))
     if math.isclose(sum(weights), 1, abs_tol=1e-9):
         criteria.check()
     else:
