@@ -16,7 +16,7 @@ from locobench.generate.make import make_task, render_dockerfile
 from locobench.generate.options import Options
 from locobench.generate.project import Project
 from locobench.generate.workers import spread
-from locobench.selection.criteria import Pilot
+from locobench.selection.candidates import Pilot
 from locobench.shared.errors import InputError
 from locobench.shared.installation import EXTRACT
 

@@ -79,7 +79,7 @@ def main(
     from locobench.generate import dataset, mirror
     from locobench.harbor.mcp import McpServer
     from locobench.scoring.grader import CustomVerifier
-    from locobench.selection.read import read_selection
+    from locobench.selection.candidates import read_selection
 
     load_languages(choices["languages"])
     options = Options(

@@ -7,21 +7,23 @@ Edit the constants below, or set them from Python. Flags override both.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from locobench.dataset.catalog import DIFFICULTIES, language_name, load_languages
-from locobench.selection.criteria import Candidate, Criteria, Pilot
-from locobench.selection.select import SCORE_DIGITS, Selection, select
+from locobench.selection.criteria import Criteria
 from locobench.shared.claim import claim_beforehand
 from locobench.shared.command_line import COUNT, DONE, NOTHING_DONE, PATH, Choice, option, script
 from locobench.shared.errors import InputError
 from locobench.shared.files import check_output, write_whole
 from locobench.shared.installation import EXTRACT
 from locobench.shared.terminal import complain, say
+
+if TYPE_CHECKING:
+    from locobench.selection.candidates import Candidate, Pilot
+    from locobench.selection.select import Selection
 
 MIN_CONTEXT_LENGTH = 50_000
 """In characters, not tokens; a task needs strictly more to pass."""
@@ -84,7 +86,8 @@ def main(
     **flags: Any,
 ) -> int:
     """Run the command; the exit code is 1 if nothing was selected."""
-    from locobench.selection.read import read_candidates
+    from locobench.selection.candidates import read_candidates, with_pilot
+    from locobench.selection.select import select
 
     chosen = override(default_criteria(), flags)
     check_output(output, [dataset_path])
@@ -111,28 +114,9 @@ def main(
     return DONE
 
 
-def with_pilot(tasks: Sequence[Candidate], arms: Mapping[Path, Mapping[str, Pilot]]) -> list[Candidate]:
-    """Return the candidates; those that every arm ran have their mean over the arms, and the ids of these runs.
-
-    Raises:
-        InputError: no candidate was measured.
-    """
-    found = []
-    for task in tasks:
-        pilots = [arm[_name(task.id)] for arm in arms.values() if _name(task.id) in arm]
-        if len(pilots) == len(arms):
-            runs = tuple(run for one in pilots for run in one.runs)
-            found.append(replace(task, pilot=Pilot(fmean(one.mean for one in pilots), runs)))
-        else:
-            found.append(task)
-    if not any(task.pilot for task in found):
-        jobs = ", ".join(map(str, arms))
-        raise InputError(f"{jobs}: no measured run of any task of the dataset; name a job of its tasks")
-    return found
-
-
 def read_runs(job: Path) -> dict[str, Pilot]:
     """Return what each task's measured runs in a job or results file earned, and the ids of all its runs."""
+    from locobench.selection.candidates import Pilot, registry_name
     from measure.results.sources import load_source
     from measure.summary.metrics import by_task, mean_of_known
 
@@ -140,13 +124,8 @@ def read_runs(job: Path) -> dict[str, Pilot]:
     for task, runs in by_task(load_source(job)).items():
         mean = mean_of_known(run.overall_score for run in runs if run.measured)
         if mean is not None:
-            found[_name(task)] = Pilot(mean, tuple(sorted(run.run_id for run in runs if run.run_id)))
+            found[registry_name(task)] = Pilot(mean, tuple(sorted(run.run_id for run in runs if run.run_id)))
     return found
-
-
-def _name(task: str) -> str:
-    """Return a task's id as a registry writes it."""
-    return task.replace("_", "-")
 
 
 def override(criteria: Criteria, flags: dict[str, Any]) -> Criteria:
@@ -191,16 +170,15 @@ def print_summary(selection: Selection) -> None:
     )
     for rank, (score, task) in enumerate(selection.selected, 1):
         if balanced:
-            is_control = "yes" if task.derived and task.derived.control_group else ""
-            facts = (f"{task.pilot.mean:.2f}" if task.pilot else "-", is_control, task.kind)
+            facts = (f"{task.pilot.mean:.2f}" if task.pilot else "-", "yes" if task.is_control else "", task.kind)
         else:
-            facts = (f"{score:.{SCORE_DIGITS}f}", f"{task.context_length:,}", str(task.files_count))
+            facts = (f"{score:.4f}", f"{task.context_length:,}", str(task.files_count))
         say(ROW[balanced].format(rank, *facts, task.id))
     if balanced:
         say(f"Control group: {selection.controls}; left out as nearly the same as another: {selection.nearly_same}")
     for name, counts in selection.counts.items():
         say(f"By {name}: " + ", ".join(f"{key} {number}" for key, number in counts.most_common()))
-    if repositories := {task.repository for _, task in selection.selected} - {None}:
+    if repositories := {task.repository for _, task in selection.selected} - {""}:
         say(claim_beforehand(len(repositories)))
 
 

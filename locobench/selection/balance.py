@@ -9,7 +9,7 @@ import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from locobench.selection.criteria import Candidate
+from locobench.selection.candidates import Candidate
 
 SAME_ITEMS = 0.6
 """A question that shares this much of its answer with a chosen one asks nearly the same."""
@@ -29,12 +29,12 @@ def choose(ranked: Sequence[Candidate], most: int) -> tuple[list[Candidate], int
             pilot measured alike.
         most: number of tasks to choose.
     """
-    control = _Pool([task for task in ranked if _is_control(task)])
-    others = _Pool([task for task in ranked if not _is_control(task)])
+    control = _Pool([task for task in ranked if task.is_control])
+    others = _Pool([task for task in ranked if not task.is_control])
     share = len(control) / len(ranked) if ranked else 0.0
     chosen: list[Candidate] = []
     controls = same = 0
-    by_repository: defaultdict[str | None, list[Candidate]] = defaultdict(list)
+    by_repository: defaultdict[str, list[Candidate]] = defaultdict(list)
     while len(chosen) < most and (control or others):
         due = controls + 0.5 <= share * (len(chosen) + 1)
         pool = control if (due and control) or not others else others
@@ -49,12 +49,8 @@ def choose(ranked: Sequence[Candidate], most: int) -> tuple[list[Candidate], int
     return chosen, same
 
 
-def _is_control(task: Candidate) -> bool:
-    return task.derived is not None and task.derived.control_group
-
-
 def _nearly_same(task: Candidate, chosen: Candidate) -> bool:
-    return bool(task.answer) and len(task.answer & chosen.answer) >= SAME_ITEMS * len(task.answer)
+    return bool(task.exact_items) and len(task.exact_items & chosen.exact_items) >= SAME_ITEMS * len(task.exact_items)
 
 
 class _Pool:
@@ -90,8 +86,8 @@ class _Pool:
 
 def _stratum(task: Candidate) -> Stratum:
     # The control group is meant to be easy.
-    rank = 0 if _is_control(task) else _FIRST[task.pilot.level if task.pilot else "unknown"]
-    return rank, task.repository or "", task.language, task.kind
+    rank = 0 if task.is_control else _FIRST[task.pilot.level if task.pilot else "unknown"]
+    return rank, task.repository, task.language, task.kind
 
 
 def _parts(stratum: Stratum) -> list[tuple[int, str]]:

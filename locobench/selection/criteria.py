@@ -1,6 +1,6 @@
 """The criteria for selecting tasks: thresholds and filters to pass, and the weights of the score.
 
-Their values are constants and flags of select_tasks.py.
+Their values are constants and flags of select_tasks.py, whose help must not wait for pydantic.
 """
 
 from __future__ import annotations
@@ -8,68 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from locobench.shared.errors import InputError
 
-
-@dataclass(frozen=True, slots=True)
-class DerivedFacts:
-    """Facts about a question with an exact answer. None of them tells how hard it is for an agent."""
-
-    kind: str = ""
-    control_group: bool = False
-    grep_f1: float | None = None
-    """F1 of a single grep's answer, 0-1."""
-    greps: int | None = None
-    depth: int | None = None
-    items: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Pilot:
-    """How the user's own agent did on a task before it was selected."""
-
-    mean: float
-    """Mean reward, 0-1."""
-    runs: tuple[str, ...]
-    """Ids of the runs, which must not count in a comparison over the selected tasks."""
-
-    @property
-    def level(self) -> str:
-        """`ceiling` or `floor` if every run earned 1 or 0, else `between`."""
-        return "ceiling" if self.mean >= 1 else "floor" if self.mean <= 0 else "between"
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """The facts about a task that the selection uses."""
-
-    id: str
-    task_category: str
-    difficulty: str
-    """As published; `unknown` for a question with an exact answer."""
-    language: str
-    context_length: int
-    """Characters."""
-    files_count: int
-    derived: DerivedFacts | None = None
-    """Set for a question with an exact answer."""
-    repository: str | None = None
-    """The code base that it is about; None where none is named."""
-    answer: frozenset[str] = frozenset()
-    """The items of an exact answer."""
-    pilot: Pilot | None = None
-    """None if it was not in the pilot."""
-
-    @property
-    def kind(self) -> str:
-        """What is asked: the kind of an exact question, or the category."""
-        return (self.derived and self.derived.kind) or self.task_category
-
-    @property
-    def measured_difficulty(self) -> str:
-        """What the pilot measured; without one, the record's own difficulty."""
-        return self.pilot.level if self.pilot else self.difficulty
+if TYPE_CHECKING:
+    from locobench.selection.candidates import Candidate
 
 
 @dataclass(frozen=True)

@@ -12,20 +12,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from locobench.selection.balance import choose
-from locobench.selection.criteria import Candidate, Criteria
+from locobench.selection.candidates import Candidate
+from locobench.selection.criteria import Criteria
 from locobench.shared.errors import InputError
 
 FORMULA = (
     "context_weight * context_length / max_context_length + files_weight * files_count / max_files_count"
     " + category_weight * category_bonus"
 )
-# Scores are written with four decimals.
-SCORE_DIGITS = 4
-WRITTEN = (
-    "id", "task_category", "difficulty", "language", "context_length", "files_count", "derived",
-    "repository", "pilot",
-)  # fmt: skip
-"""The facts about a task that selected_tasks.json gives."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +41,7 @@ class Selection:
     @property
     def controls(self) -> int:
         """Number of selected tasks of the control group."""
-        return sum(bool(task.derived and task.derived.control_group) for _, task in self.selected)
+        return sum(task.is_control for _, task in self.selected)
 
     @property
     def counts(self) -> dict[str, Counter[str]]:
@@ -63,7 +57,7 @@ class Selection:
         balance = {"selected_control_group": self.controls, "left_out_as_nearly_same": self.nearly_same}
         return {
             "selection_criteria": {
-                **_without_none(asdict(self.criteria)),
+                **{name: value for name, value in vars(self.criteria).items() if value is not None},
                 "context_length_unit": "characters",
                 "formula": FORMULA,
             },
@@ -81,17 +75,21 @@ class Selection:
 
 
 def _task_json(score: float, task: Candidate) -> dict[str, Any]:
-    """Return a selected task as the file has it, with the difficulty that was measured and the facts beside it."""
-    facts = asdict(task)
-    row = {name: facts[name] for name in WRITTEN} | {"difficulty": task.measured_difficulty, "repository": None}
-    if task.derived:
-        row |= {"repository": task.repository, "derived": _without_none(asdict(task.derived))}
-    return _without_none(row | {"score": None if task.derived else round(score, SCORE_DIGITS)})
-
-
-def _without_none(values: dict[str, Any]) -> dict[str, Any]:
-    """Leave out filters that are not set and measurements that were not made."""
-    return {name: value for name, value in values.items() if value is not None}
+    """Return a selected task as the file has it, with the difficulty that was measured."""
+    exact = task.derived is not None
+    row = {
+        "id": task.id,
+        "task_category": task.task_category,
+        "difficulty": task.measured_difficulty,
+        "language": task.language,
+        "context_length": task.context_length,
+        "files_count": task.files_count,
+        "repository": task.repository if exact else None,
+        "derived": task.derived and task.derived.model_dump(exclude={"repository"}),
+        "pilot": task.pilot and asdict(task.pilot),
+        "score": None if exact else round(score, 4),
+    }
+    return {name: value for name, value in row.items() if value is not None}
 
 
 def select(tasks: Iterable[Candidate], criteria: Criteria) -> Selection:

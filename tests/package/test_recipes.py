@@ -177,13 +177,10 @@ def test_a_criterion_is_a_weight_a_term_and_a_flag(checkout: Checkout, dataset: 
     checkout.is_linted("locobench/selection")
 
 
-def test_a_criterion_on_a_field_of_the_scenario_needs_the_field_in_two_places(
-    checkout: Checkout, dataset: Path
-) -> None:
+def test_a_criterion_on_a_field_of_the_scenario_needs_the_field(checkout: Checkout, dataset: Path) -> None:
     before, _ = selected(checkout, dataset)
-    checkout.insert("locobench/selection/criteria.py", "    repository: str | None = None\n", '    title: str = ""\n')
     checkout.insert(
-        "locobench/selection/read.py", '            "project_id": _TEXT,\n', '            "title": _TEXT,\n'
+        "locobench/selection/candidates.py", "    derived: Derived | None = None\n", '    title: str = ""\n'
     )
     after, _ = selected(checkout, dataset)
     assert after == before

@@ -12,7 +12,7 @@ import pytest
 from locobench.dataset.catalog import load_language, load_languages
 from locobench.generate import make
 from locobench.generate.options import Options
-from locobench.selection.criteria import Candidate
+from locobench.selection.candidates import Candidate
 from locobench.selection.select import select
 from locobench.shared.errors import InputError
 from select_tasks import default_criteria

@@ -8,15 +8,20 @@ from pathlib import Path
 import pytest
 
 from adapter import LoCoBenchAdapter, LoCoBenchLoader
+from locobench.dataset.scenario import Derived
 from locobench.harbor.task import TaskFolder
-from locobench.selection.criteria import Candidate, DerivedFacts, Pilot
-from locobench.selection.read import read_candidates
+from locobench.selection.candidates import Candidate, Pilot, read_candidates, with_pilot
 from locobench.selection.select import Selection, select
 from locobench.shared.errors import InputError
-from select_tasks import default_criteria, read_runs, with_pilot
+from select_tasks import default_criteria, read_runs
 from tests.conftest import Script
 from tests.measure.test_harbor import write_trial
 from tests.support.data_builder import Data, extract
+
+FACTS = {
+    "kind": "importers", "tier": "syntax", "checked": True, "control_group": False, "grep_f1": 0.2, "greps": 1,
+    "depth": 0, "items": 1, "files": 1,
+}  # fmt: skip
 
 
 def question(
@@ -29,11 +34,11 @@ def question(
     items: tuple[str, ...] = (),
     mean: float | None = None,
 ) -> Candidate:
-    facts = DerivedFacts(kind=kind, control_group=control, grep_f1=0.2)
+    facts = Derived.model_validate(FACTS | {"kind": kind, "control_group": control})
     pilot = None if mean is None else Pilot(mean, (f"run-{name}",))
     answer = frozenset(items or (f"{name}.py: f",))
     return Candidate(
-        name, "code_structure", "unknown", language, 60_000, 9, facts, repository=repository, answer=answer, pilot=pilot
+        name, "code_structure", "unknown", language, 60_000, 9, repository, facts, exact_items=answer, pilot=pilot
     )
 
 
@@ -148,12 +153,12 @@ def test_an_exact_question_is_read_with_its_answer_and_without_a_difficulty(data
     data.scenario()
     extract(data.folder, tmp_path / "d.jsonl")
     record = json.loads((tmp_path / "d.jsonl").read_text())
-    record |= {"derived": {"kind": "importers", "control_group": True, "grep_f1": 0.9, "repository": "mine"}}
-    record |= {"ground_truth": {"items": ["a.py", "b.py"]}, "difficulty": "unknown"}
+    record |= {"derived": {**FACTS, "repository": "mine"}, "difficulty": "unknown"}
+    record |= {"ground_truth": {"measure": "f1", "items": ["a.py", "b.py"]}}
     (tmp_path / "d.jsonl").write_text(json.dumps(record))
     (task,) = read_candidates(tmp_path / "d.jsonl")
     assert (task.difficulty, task.kind, task.repository) == ("unknown", "importers", "mine")
-    assert task.answer == {"a.py", "b.py"}
+    assert task.exact_items == {"a.py", "b.py"}
 
 
 def test_a_pilot_whose_runs_have_no_ids_is_warned_of(data: Data, tmp_path: Path, script: Script) -> None:
@@ -195,10 +200,8 @@ def test_the_pilots_runs_go_with_the_selection_into_the_tasks_and_leave_their_co
 
 def test_the_difficulty_of_an_exact_question_is_what_the_pilot_measured(data: Data, tmp_path: Path) -> None:
     data.project()
-    facts = {"kind": "importers", "tier": "syntax", "checked": True, "control_group": False, "grep_f1": 0.5}
-    facts |= {"greps": 1, "depth": 0, "items": 1, "files": 1}
     truth = {"measure": "f1", "items": ["src/basket.py"]}
-    scenario = data.scenario(difficulty="unknown", derived=facts, ground_truth=truth)
+    scenario = data.scenario(difficulty="unknown", derived=FACTS, ground_truth=truth)
     extract(data.folder, tmp_path / "d.jsonl")
     for name, pilots in (("before", {}), ("after", {scenario: Pilot(0.5, ("run-1",))})):
         adapter = LoCoBenchAdapter(LoCoBenchLoader(tmp_path / "d.jsonl"), tmp_path / name, data.folder, pilots=pilots)

@@ -20,8 +20,9 @@ from pathlib import Path
 import numpy as np
 
 from harness.models import EvalResult
+from locobench.dataset.scenario import Derived
 from locobench.selection.balance import choose
-from locobench.selection.criteria import Candidate, DerivedFacts, Pilot
+from locobench.selection.candidates import Candidate, Pilot
 from measure.compare.comparison import compare
 from measure.compare.verdicts import Verdict
 from tests.support.results import run
@@ -35,6 +36,10 @@ FRESH = 1_000_000
 """The first seed of the table; the rules were made looking at smaller ones alone."""
 BAR = 0.05
 """The largest share of false calls."""
+
+
+# What the choice looks at; without it the order of the list would decide, not the lot.
+_QUESTION = Derived.model_construct(kind="k", control_group=False)
 
 
 @dataclass(frozen=True)
@@ -93,7 +98,7 @@ def verdicts(tasks: Tasks, seed: int) -> tuple[Verdict, Verdict]:
     """Return the verdict on B with the pilot's runs left out, and with them in A."""
     pilot, a, b = draw(tasks, seed)
     candidates = [
-        Candidate(str(n), "c", "unknown", "python", 1, 1, DerivedFacts("k"), pilot=Pilot(float(mean), (f"p-{n}-0",)))
+        Candidate(str(n), "c", "unknown", "python", 1, 1, derived=_QUESTION, pilot=Pilot(float(mean), (f"p-{n}-0",)))
         for n, mean in enumerate(pilot[:, 0])
     ]
     chosen = [int(task.id) for task in choose(candidates, SELECTED)[0]]
@@ -122,7 +127,7 @@ def of_unlike_arms(hard: float, seed: int) -> tuple[Verdict, Verdict]:
     found = []
     for means in (pilots[0], (pilots[0] + pilots[1]) / 2):
         candidates = [
-            Candidate(str(n), "c", "unknown", "python", 1, 1, DerivedFacts("k"), pilot=Pilot(float(mean), ()))
+            Candidate(str(n), "c", "unknown", "python", 1, 1, derived=_QUESTION, pilot=Pilot(float(mean), ()))
             for n, mean in enumerate(means)
         ]
         chosen = [int(task.id) for task in choose(candidates, SELECTED)[0]]

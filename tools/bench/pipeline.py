@@ -23,7 +23,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from locobench.selection.read import read_candidates
+from locobench.selection.candidates import read_candidates
 from locobench.shared.installation import REPOSITORY
 from tools.bench import made_data
 
