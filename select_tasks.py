@@ -46,8 +46,8 @@ CATEGORY_BONUSES = {
 }
 """Expected gain of each category from code search, 0 to 1, as in the published selection."""
 
-ROW = {False: "{:>4}  {:>6}  {:>10}  {:>5}  {}", True: "{:>4}  {:>5}  {:>7}  {:<16}  {}"}
-"""A line of the summary: ranked by score, or chosen in balance."""
+ROW = "{:>4}  {:>6}  {:<27}  {}"
+"""A line of the summary."""
 DIFFICULTY = Choice(DIFFICULTIES, case_sensitive=False)
 
 
@@ -106,7 +106,10 @@ def main(
     selection = select(tasks, chosen)
     write_whole(output, json.dumps(selection.as_json(), indent=2) + "\n")
     if not selection.selected:
-        complain(f"{output}: no task selected, of {selection.total}; {way_out(selection)}")
+        complain(
+            f"{output}: no task selected, {len(selection.passed)} of {selection.total} pass; lower --min_context_length"
+            " or --min_files_count, or widen the filters"
+        )
         return NOTHING_DONE
     if not quiet:
         print_summary(selection)
@@ -150,30 +153,14 @@ def check_filters(criteria: Criteria, tasks: Iterable[Candidate]) -> None:
             raise InputError(f"{name}: {unknown[0]!r:.60} is unknown, known are {', '.join(sorted(known))}")
 
 
-def way_out(selection: Selection) -> str:
-    """Say how to make an empty selection hold tasks."""
-    if not selection.total:
-        return f"the dataset is empty: write it again with {EXTRACT}"
-    if selection.passed:
-        return f"{len(selection.passed)} pass: raise --top_n"
-    return "none passes: lower --min_context_length or --min_files_count, or widen the filters and other limits"
-
-
 def print_summary(selection: Selection) -> None:
     """Print the ranked tasks and their counts."""
     say(f"{selection.total} tasks, {len(selection.passed)} pass, {len(selection.selected)} selected")
     balanced = selection.nearly_same is not None
-    say(
-        ROW[balanced].format(
-            "rank", *(("pilot", "control", "kind") if balanced else ("score", "characters", "files")), "task"
-        )
-    )
+    say(ROW.format("rank", "pilot" if balanced else "score", "kind", "task"))
     for rank, (score, task) in enumerate(selection.selected, 1):
-        if balanced:
-            facts = (f"{task.pilot.mean:.2f}" if task.pilot else "-", "yes" if task.is_control else "", task.kind)
-        else:
-            facts = (f"{score:.4f}", f"{task.context_length:,}", str(task.files_count))
-        say(ROW[balanced].format(rank, *facts, task.id))
+        pilot = f"{task.pilot.mean:.4f}" if task.pilot else "-"
+        say(ROW.format(rank, pilot if balanced else f"{score:.4f}", task.kind, task.id))
     if balanced:
         say(f"Control group: {selection.controls}; left out as nearly the same as another: {selection.nearly_same}")
     for name, counts in selection.counts.items():
