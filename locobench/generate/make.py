@@ -105,7 +105,7 @@ def render_config(
     """Return task.toml, in Harbor's schema 1.4.
 
     Args:
-        oracle_reward: the reward that the verifier gives the oracle; for a custom one that declares a reward, 1.0.
+        oracle_reward: the reward that the project's verifier gives the oracle.
         content_digest: digest of the task with its code at hand.
     """
     scorer, own = _scorer_of(task, options), options.verifier
@@ -123,8 +123,7 @@ def render_config(
         "scoring": scorer,
         "content_fingerprint": content_digest,
         "verifier": own.name if own else scorer,
-        "oracle_check": own is None or own.oracle_check,
-        "oracle_reward": 1.0 if own else oracle_reward,
+        **({} if own else {"oracle_reward": oracle_reward}),
         "closed_book": options.closed_book,
         **({"pilot_runs": list(options.pilot_runs)} if options.pilot_runs else {}),
     }

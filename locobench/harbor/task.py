@@ -67,9 +67,8 @@ class MetadataSection(HarborFile):
     context_length: Whole | None = None
     content_fingerprint: str = ""
     """The generator's digest of the task with its code at hand and without MCP servers."""
-    oracle_check: bool = True
-    oracle_reward: float = 1.0
-    """What the oracle must earn."""
+    oracle_reward: float | None = None
+    """What the oracle must earn; None where a verifier of the user's own decides."""
     closed_book: bool | None = None
     pilot_runs: tuple[str, ...] = ()
     """Ids of the runs by which the task was selected."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,8 +10,6 @@ from locobench.dataset.catalog import TEMPLATES
 from locobench.shared.errors import InputError
 from locobench.shared.installation import REPOSITORY
 
-# With this line a custom verifier promises that the oracle scores 1.0 and an empty answer 0.0.
-_ORACLE_CHECK = re.compile(rb"^ORACLE_CHECK(?:\s*:\s*\w+)?\s*=\s*True\s*(?:#.*)?$", re.MULTILINE)
 _PACKAGE = REPOSITORY / "locobench"
 # What a key may be scored by -> the program, which becomes a task's verify.py: the same module that makes the key.
 SCORERS = {
@@ -29,8 +26,6 @@ class CustomVerifier:
     name: str
     """The file's name, which task.toml records."""
     content: bytes
-    oracle_check: bool
-    """Whether the oracle must score 1.0 and an empty answer 0.0."""
 
     @classmethod
     def load(cls, path: Path) -> CustomVerifier:
@@ -42,11 +37,9 @@ class CustomVerifier:
             raise InputError(
                 f"{path}: cannot be read: {error.strerror}; --verifier takes a Python file (docs/CUSTOM_VERIFIER.md)"
             ) from None
-        except SyntaxError as error:
-            raise InputError(f"{path}:{error.lineno or 1}: not valid Python: {error.msg}") from None
-        except (ValueError, RecursionError, MemoryError) as error:
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise InputError(f"{path}: not valid Python: {error or type(error).__name__}") from None
-        return cls(path.name, content, _ORACLE_CHECK.search(content) is not None)
+        return cls(path.name, content)
 
 
 def grader_files(verifier: CustomVerifier | None, scorer: str) -> dict[str, bytes]:

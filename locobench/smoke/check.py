@@ -113,7 +113,8 @@ class Check:
             row.add(fault)
         if engine is not None and row.size is None:
             return row
-        expected_rewards: dict[Agent, float] = {"oracle": task.toml.metadata.oracle_reward, "nop": 0.0}
+        oracle_reward = task.toml.metadata.oracle_reward
+        expected_rewards: dict[Agent, float] = {"oracle": oracle_reward or 0.0, "nop": 0.0}
         for agent, expected in expected_rewards.items():
             try:
                 if engine is None:
@@ -124,7 +125,7 @@ class Check:
                 row.add(fault, f"{agent}: ")
                 continue
             row.rewards[agent] = reward
-            if task.toml.metadata.oracle_check and reward != expected:
+            if oracle_reward is not None and reward != expected:
                 row.faults.append(f"{agent}: reward {reward}, not {expected}")
         if not row.faults and len(set(row.rewards.values())) == 1:
             nop = row.rewards["nop"]
