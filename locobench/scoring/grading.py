@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -58,7 +57,7 @@ def grade_as_published(task: Scenario) -> Grading:
 
     The answer is the ground truth, repeated up to 100 words, and a block of code that names the files it leaves out.
     Where the truth names fewer than half of the files, no answer earns 1.0: a file's name is a word that the truth does
-    not have. All names in one word, without spaces, cost the least: 0.5 / (2 * words of the truth + 1), 0.005 for 50.
+    not have. All names in one word cost the least: 0.5 / (2 * words of the truth + 1), 0.005 for 50.
     """
     truth = task.ground_truth if isinstance(task.ground_truth, str) else json.dumps(task.ground_truth)
     key = {"scoring": "published", "truth": truth, "files": sorted(task.context_files)}
@@ -66,15 +65,9 @@ def grade_as_published(task: Scenario) -> Grading:
     if published.check_code_blocks(oracle) < 1:
         oracle = f"```\n{oracle}\n```"
     if published.check_file_references(oracle, key["files"]) < 1:
-        oracle = f"{_close_fence(oracle)}\n\n```\n{_names_of_files(oracle, key['files'])}\n```"
+        names = ",".join(sorted({path.rpartition("/")[2] for path in key["files"]}))
+        oracle = f"{_close_fence(oracle)}\n\n```\n{names}\n```"
     return Grading(key, _check_length(oracle), published.score(oracle, key)["reward"])
-
-
-def _names_of_files(answer: str, files: Sequence[str]) -> str:
-    """Return the names of files as one word; those with a space, which are several words, only if they are needed."""
-    names = sorted({path.rpartition("/")[2] for path in files})
-    short = ",".join(name for name in names if not re.search(r"\s", name))
-    return short if published.check_file_references(answer + short, files) == 1 else ",".join(names)
 
 
 def as_answer(items: Sequence[str]) -> str:

@@ -326,12 +326,13 @@ def test_the_oracle_of_the_published_formula_earns_1_where_the_truth_names_half_
 
 
 @pytest.mark.parametrize("truth", ["alpha beta gamma", {"answer": "alpha `beta`", "more": ["gamma\ndelta"]}])
-def test_elsewhere_the_oracle_of_the_published_formula_pays_for_one_word(truth: Any) -> None:
+def test_elsewhere_the_oracle_of_the_published_formula_pays_for_the_names_of_files(truth: Any) -> None:
     graded = grade_as_published(make_task(truth))
     metrics = published.score(graded.oracle, graded.key)
     words = len(published.extract_keywords(graded.key["truth"]))
+    named = len(published.extract_keywords(",".join(sorted(path.rpartition("/")[2] for path in FILES))))
     assert metrics["components"] == {
-        "keyword_overlap": pytest.approx(2 * words / (2 * words + 1), abs=1e-6),
+        "keyword_overlap": pytest.approx(2 * words / (2 * words + named), abs=1e-6),
         "file_references": 1.0, "code_blocks": 1.0, "length_score": 1.0,
     }  # fmt: skip
     assert metrics["reward"] == graded.oracle_reward
