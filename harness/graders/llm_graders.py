@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from harness.graders.judge_prompt import VERSION, build_prompt
 from harness.graders.service import Question, Service
 from harness.graders.verdicts import grade_by_verdicts
 from harness.models import LLM_WEIGHT_KEY, CriterionScore, ExecutionTrace, GradeResult, LLMAssertion, Task
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
-from locobench.scoring.judge.judging import JudgeError
-from locobench.shared.validation import first_problem
+from locobench.scoring.judge.judging import Verdict
 
 ROUNDING = 0.05
 """How far an overall score may lie outside the range of its criteria's scores, 0 to 1."""
 
 
-class CriterionVerdict(BaseModel):
+class CriterionVerdict(Verdict):
     """One criterion, in the order in which a judge must write it: evidence before score."""
-
-    model_config = ConfigDict(extra="forbid")
 
     criterion: str = Field(min_length=1)
     evidence: str
@@ -30,17 +26,15 @@ class CriterionVerdict(BaseModel):
     score: float = Field(ge=0, le=1, strict=True)
 
 
-class JudgeVerdict(BaseModel):
-    """The reply that a judge must give; anything else is not a verdict."""
-
-    model_config = ConfigDict(extra="forbid")
+class RubricVerdict(Verdict):
+    """The grade by a rubric."""
 
     criteria: list[CriterionVerdict] = Field(min_length=1)
     overall_reasoning: str
     overall_score: float = Field(ge=0, le=1, strict=True)
 
     @model_validator(mode="after")
-    def _overall_lies_among_its_criteria(self) -> JudgeVerdict:
+    def _overall_lies_among_its_criteria(self) -> RubricVerdict:
         """Check that the overall score can be a weighted mean of the criteria's scores."""
         scores = [criterion.score for criterion in self.criteria]
         if not min(scores) - ROUNDING <= self.overall_score <= max(scores) + ROUNDING:
@@ -71,8 +65,8 @@ class LLMGrader:
         question = Question(
             version=VERSION,
             texts=lambda: (system, user),
-            schema=VERDICT_SCHEMA,
-            read=_read,
+            schema=RubricVerdict.reply_schema(),
+            read=RubricVerdict.read,
             score=lambda verdict: float(verdict["overall_score"]),
         )
         grade = grade_by_verdicts(
@@ -85,24 +79,3 @@ class LLMGrader:
         )
         names = {"assertion_id": assertion.id or "llm_0", "assertion_name": assertion.id or LLM_WEIGHT_KEY}
         return grade.model_copy(update=names)
-
-
-def _read(text: str) -> dict[str, Any]:
-    try:
-        return JudgeVerdict.model_validate_json(text).model_dump()
-    except ValidationError as error:
-        raise JudgeError(f"malformed verdict ({first_problem(error, 'verdict')})") from error
-
-
-def _simplify_schema(schema: Any) -> Any:
-    """Remove the keywords that structured output does not support; the bounds are checked on the reply."""
-    if isinstance(schema, dict):
-        return {
-            key: _simplify_schema(value)
-            for key, value in schema.items()
-            if key not in ("title", "minimum", "maximum", "minLength", "minItems", "description")
-        }
-    return schema
-
-
-VERDICT_SCHEMA: dict[str, object] = _simplify_schema(JudgeVerdict.model_json_schema())

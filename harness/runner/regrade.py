@@ -96,8 +96,8 @@ def build_answer_question(task: JudgedTask, answer: str, pack: Callable[[], str]
         version=VERSION,
         digest=hashlib.sha256(json.dumps([task.name, *shown]).encode()).hexdigest(),
         texts=lambda: judging.prompt(*shown, pack()),
-        schema=judging.SCHEMA,
-        read=judging.parse,
+        schema=judging.AnswerVerdict.reply_schema(),
+        read=judging.AnswerVerdict.read,
         score=lambda verdict: verdict["overall"] / 100,
     )
 
@@ -126,5 +126,4 @@ def add_grade(result: EvalResult, question: Question | None, panel: Panel) -> Ev
 
 
 def _criteria(shown: dict[str, Any]) -> list[CriterionScore]:
-    names = [name for name in judging.SCORES if name != "overall"]
-    return [CriterionScore(criterion=name, score=shown[name] / 100) for name in names]
+    return [CriterionScore(criterion=name, score=shown[name] / 100) for name in ("code_truth", "task_points")]

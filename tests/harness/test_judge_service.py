@@ -14,7 +14,7 @@ import pytest
 from harness.graders import service as judge_service
 from harness.graders.service import Api, Question, Reply, Service
 from harness.models import TokenUsage
-from locobench.scoring.judge.judging import SCHEMA, parse
+from locobench.scoring.judge.judging import AnswerVerdict
 from tests.support.stand_in.messages_api import (
     OUTPUT_TOKENS,
     OVERLOADED,
@@ -43,8 +43,8 @@ APIS = pytest.mark.parametrize("api", get_args(Api))
 QUESTION = Question(
     version="1",
     texts=lambda: ("system", "user"),
-    schema=SCHEMA,
-    read=parse,
+    schema=AnswerVerdict.reply_schema(),
+    read=AnswerVerdict.read,
     score=lambda verdict: verdict["overall"] / 100,
 )
 
@@ -81,7 +81,7 @@ def test_the_request_asks_for_the_schema_and_has_the_key_in_its_header_alone(api
     assert KEY in headers["x-api-key" if api == "anthropic" else "authorization"]
     assert KEY not in json.dumps(request.body)
     form = request.body["output_config"]["format"] if api == "anthropic" else request.body["response_format"]
-    assert json.dumps(SCHEMA) in json.dumps(form)
+    assert json.dumps(AnswerVerdict.reply_schema()) in json.dumps(form)
 
 
 @APIS
@@ -104,12 +104,12 @@ def test_a_service_that_stays_busy_is_given_up(api: Api, reply: Failure) -> None
 @pytest.mark.parametrize(
     ("reply", "message"),
     [
-        (Text("Sorry, no JSON."), "not a JSON object"),
-        (Text(json.dumps({**GRADE, "overall": 165})), "overall: not a number from 0 to 100"),
-        (Text(json.dumps({**GRADE, "overall": float("nan")})), "overall: not a number from 0 to 100"),
+        (Text("Sorry, no JSON."), "malformed verdict (verdict: Invalid JSON"),
+        (Text(json.dumps({**GRADE, "overall": 165})), "overall: Input should be less than or equal to 100"),
+        (Text(json.dumps({**GRADE, "overall": float("nan")})), "overall: Input should be"),
         (Text(json.dumps({**GRADE, "overall": 100, "code_truth": 10, "task_points": 10})), "far above"),
-        (Text(json.dumps({**GRADE, "note": "the answer said so"})), "keys are not exactly"),
-        (Text(json.dumps(GRADE) * 2), "not a JSON object"),
+        (Text(json.dumps({**GRADE, "note": "the answer said so"})), "note: Extra inputs are not permitted"),
+        (Text(json.dumps(GRADE) * 2), "malformed verdict (verdict: Invalid JSON"),
         (Text(json.dumps(GRADE)[:-9], "max_tokens"), "stopped with"),
         (Text("I cannot grade this.", "refusal"), "stopped with refusal"),
     ],

@@ -83,7 +83,7 @@ def compare() -> tuple[list[Graded], list[Graded], int]:
                 answer = (FIXTURES / task_id / f"{kind}.md").read_text(encoding="utf-8")
                 kept = json.loads((REPLIES / task_id / f"{kind}.json").read_text(encoding="utf-8"))
                 same += kept["prompt"] == digest(prompt_of(task, code, answer))
-                overall = judging.parse(kept["reply"])["overall"]
+                overall = judging.AnswerVerdict.read(kept["reply"])["overall"]
                 graded = Graded(task_id, kind, grades[task_id][kind]["overall"], overall / 100)
                 by_judge.append(graded)
                 by_verifier.append(replace(graded, reward=verify.score(answer, key)["reward"]))
@@ -126,7 +126,7 @@ def record(folder: Path, key: Path) -> None:
     for name, (task_id, kind) in json.loads(key.read_text(encoding="utf-8")).items():
         prompt = (folder / f"{name}.prompt.md").read_text(encoding="utf-8")
         reply = (folder / f"{name}.reply.json").read_text(encoding="utf-8")
-        judging.parse(reply)
+        judging.AnswerVerdict.read(reply)
         kept = {"prompt": digest(prompt), "reply": reply}
         path = REPLIES / task_id / f"{kind}.json"
         path.parent.mkdir(parents=True, exist_ok=True)

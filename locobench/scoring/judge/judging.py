@@ -1,10 +1,13 @@
-"""The prompt for a judge that grades an answer about a code base, and the checks of its reply."""
+"""The prompt for a judge that grades an answer about a code base, and what judges must reply."""
 
 from __future__ import annotations
 
 import hashlib
-import json
-from typing import Any
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from locobench.shared.validation import first_problem
 
 VERSION = "2"
 """The version of the prompt and the reply: do not compare grades of different versions."""
@@ -69,32 +72,8 @@ Grade the answer. Reply with one JSON object and nothing else:
 words of the code, or why nothing was found"}}, …], "code_truth": 0-100, "task_points": 0-100, "overall": 0-100, \
 "reason": "one or two sentences"}}"""
 
-VERDICTS = ("true", "false", "invented", "not shown")
-SCORES = ("code_truth", "task_points", "overall")
 # An overall grade may be somewhat above both parts, for what they do not cover; more contradicts them.
 MOST_ABOVE_PARTS = 20
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["checks", *SCORES, "reason"],
-    "properties": {
-        "checks": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["claim", "verdict", "evidence"],
-                "properties": {
-                    "claim": {"type": "string"},
-                    "verdict": {"type": "string", "enum": list(VERDICTS)},
-                    "evidence": {"type": "string"},
-                },
-            },
-        },
-        **{name: {"type": "integer"} for name in SCORES},
-        "reason": {"type": "string"},
-    },
-}
 
 # Most characters shown to a judge of the answer and the other texts; thorough answers have about 8,000.
 MOST_ANSWER, MOST_REFERENCE, MOST_INSTRUCTION = 60_000, 20_000, 40_000
@@ -109,6 +88,63 @@ class JudgeError(Exception):
     def __init__(self, message: str, status: int = 0) -> None:
         super().__init__(" ".join(message.split())[:300])
         self.status = status
+
+
+class Verdict(BaseModel):
+    """What a judge must reply; anything else is not a verdict."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    @classmethod
+    def read(cls, reply: str) -> dict[str, Any]:
+        """Return the content of a reply; raise JudgeError if it is no verdict."""
+        reply = reply.strip()
+        if reply.startswith("```") and reply.endswith("```"):
+            reply = reply[3:-3].removeprefix("json")
+        try:
+            return cls.model_validate_json(reply).model_dump()
+        except ValidationError as error:
+            raise JudgeError(f"malformed verdict ({first_problem(error, 'verdict')})") from None
+
+    @classmethod
+    def reply_schema(cls) -> dict[str, Any]:
+        """Return the schema for a service, without what structured output does not support: `read` checks that."""
+        schema: dict[str, Any] = _simplify(cls.model_json_schema())
+        return schema
+
+
+def _simplify(schema: Any) -> Any:
+    if not isinstance(schema, dict):
+        return schema
+    unsupported = ("title", "minimum", "maximum", "minLength", "minItems", "description")
+    return {key: _simplify(value) for key, value in schema.items() if key not in unsupported}
+
+
+Points = Annotated[float, Field(ge=0, le=100, strict=True), AfterValidator(round)]
+
+
+class Check(Verdict):
+    """A central claim of an answer, held against the code."""
+
+    claim: str
+    verdict: Literal["true", "false", "invented", "not shown"]
+    evidence: str
+
+
+class AnswerVerdict(Verdict):
+    """The grade of an answer; its points are whole numbers, 0 to 100."""
+
+    checks: list[Check] = Field(min_length=1)
+    code_truth: Points
+    task_points: Points
+    overall: Points
+    reason: str = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _overall_agrees_with_its_parts(self) -> Self:
+        if self.overall > max(self.code_truth, self.task_points) + MOST_ABOVE_PARTS:
+            raise ValueError("overall: far above both code_truth and task_points")
+        return self
 
 
 def prompt(instruction: str, criteria: str, reference: str, answer: str, pack: str) -> tuple[str, str]:
@@ -137,38 +173,3 @@ def cut(text: str, most: int) -> str:
     note = f"\n[… {len(text):,} characters, the middle is left out …]\n"
     head = (most - len(note)) * 2 // 3
     return text[:head] + note + text[len(text) - (most - len(note) - head) :]
-
-
-def parse(text: str) -> dict[str, Any]:
-    """Return the grade in a judge's reply: checks, the three scores as whole numbers 0-100, and the reason.
-
-    Raises:
-        JudgeError: it is not exactly one such object, or its scores contradict each other.
-    """
-    text = text.strip()
-    if text.startswith("```") and text.endswith("```"):
-        text = text[3:-3].removeprefix("json").strip()
-    try:
-        reply = json.loads(text)
-    except (ValueError, RecursionError):
-        raise JudgeError("the reply is not a JSON object") from None
-    if not isinstance(reply, dict) or set(reply) != set(SCHEMA["required"]):
-        raise JudgeError("the reply's keys are not exactly " + ", ".join(SCHEMA["required"]))
-    for name in SCORES:
-        value = reply[name]
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 100:
-            raise JudgeError(f"{name}: not a number from 0 to 100")
-        reply[name] = round(value)
-    checks = reply["checks"]
-    if not isinstance(checks, list) or not checks or not all(isinstance(check, dict) for check in checks):
-        raise JudgeError("checks: not a list of objects")
-    for check in checks:
-        if check.get("verdict") not in VERDICTS or not all(
-            isinstance(check.get(k), str) for k in ("claim", "evidence")
-        ):
-            raise JudgeError("checks: an entry without claim, verdict and evidence")
-    if not isinstance(reply["reason"], str) or not reply["reason"].strip():
-        raise JudgeError("reason: missing")
-    if reply["overall"] > max(reply["code_truth"], reply["task_points"]) + MOST_ABOVE_PARTS:
-        raise JudgeError("overall: far above both code_truth and task_points")
-    return reply
