@@ -81,7 +81,7 @@ class History:
         found = 0
         for batch in self._batches(commit):
             edits = [one for one in batch if isinstance(one, Edit)]
-            contents = self.repository.present(blob for one in edits for blob in one.blobs)
+            contents = self.repository.contents(blob for one in edits for blob in one.blobs)
             for one in batch:
                 if found == most:
                     return
@@ -145,10 +145,8 @@ class History:
         blobs = [Blob(path, ids[at], 0, "") for at in (0, 1) for path, ids in edited]
         return Edit(logged.commit, logged.parents[0], message, blobs)
 
-    def _answer(self, edit: Edit, contents: Sequence[tuple[Blob, bytes | None]]) -> Change | str:
-        sources = [(blob.path, text) for blob, text in contents if text is not None]
-        if len(sources) < len(contents):
-            return "in files whose content is not in the clone"
+    def _answer(self, edit: Edit, contents: Sequence[tuple[Blob, bytes]]) -> Change | str:
+        sources = [(blob.path, text) for blob, text in contents]
         if any(why_not_read(path, text, self.language) for path, text in sources):
             return "in files that questions leave out"
         old, new = sources[: len(sources) // 2], sources[len(sources) // 2 :]

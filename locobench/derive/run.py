@@ -13,13 +13,12 @@ from locobench.derive.code.build import build
 from locobench.derive.code.index import Index
 from locobench.derive.code.languages import Language
 from locobench.derive.code.scope import Scope, Source, is_read, scopes, texts
-from locobench.derive.code.tree import MISSING, Family, Repository, Tree
+from locobench.derive.code.tree import Family, Repository, Tree
 from locobench.derive.finding import Finding
 from locobench.derive.history import Change, History
 from locobench.derive.kinds import AGREEMENT, CHANGED_FUNCTIONS, FEWEST_FILES, HARD, KINDS, STRUCTURE
 from locobench.derive.report import Choice, LanguageReport, Report
 from locobench.derive.structure import Structure
-from locobench.shared.errors import InputError
 
 Watch = Callable[[Iterable[Source], int, str], Iterator[Source]]
 
@@ -83,11 +82,6 @@ class _Deriver:
         report = Report(repository.name, tree.commit, unknown=unknown)
         if tree.submodules:
             report.notes.append(f"{len(tree.submodules)} submodules are not read: {', '.join(tree.submodules[:3])}")
-        if lost := sum(blob.size == MISSING for blob in tree.blobs):
-            said = f"it lacks the content of {lost} files; {repository.completion}"
-            if lost == len(tree.blobs):
-                raise InputError(f"{repository.folder}: {said}")
-            report.notes.append(said)
         wanted = [scope for _, scope in sorted(found.items())]
         if choice.together and (others := [one.language.title for one in wanted if not one.language.packaged]):
             report.notes.append(f"--together cannot tell packages apart in {', '.join(others)}; left out")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from locobench.derive.code.languages import LANGUAGES, Language
-from locobench.derive.code.tree import LARGEST_SOURCE, LFS_MARK, MISSING, Blob, Repository, Tree
+from locobench.derive.code.tree import LARGEST_SOURCE, LFS_MARK, Blob, Repository, Tree
 
 _VENDORED = re.compile(
     r"(^|/)(vendor|vendored|third[_-]?party|node_modules|bower_components|_vendor|dist|\.yarn)/"
@@ -63,7 +63,7 @@ def scopes(tree: Tree) -> tuple[dict[str, Scope], Counter[str]]:
     """Return the scope of each language, and the number of files in unknown languages by suffix."""
     found: dict[str, Scope] = {}
     unknown: Counter[str] = Counter()
-    manifests = [blob for blob in tree.blobs if MANIFESTS.search(blob.path) and 0 <= blob.size <= LARGEST_SOURCE]
+    manifests = [blob for blob in tree.blobs if MANIFESTS.search(blob.path) and blob.size <= LARGEST_SOURCE]
     for blob in tree.blobs:
         suffix = posixpath.splitext(blob.path)[1]
         language = next((one for one in LANGUAGES.values() if suffix in one.suffixes), None)
@@ -94,8 +94,6 @@ def why_left_out(blob: Blob, language: Language) -> str:
         return "links"
     if language.is_test(blob.path):
         return "tests"
-    if blob.size == MISSING:
-        return "content not in the repository"
     if _VENDORED.search(blob.path):
         return "vendored"
     if _GENERATED_PATH.search(blob.path):

@@ -20,9 +20,6 @@ LFS_MARK = b"version https://git-lfs.github.com/spec/"
 LARGEST_SOURCE = 600_000
 """Bytes; a larger source file is left out. The largest hand-written ones in big projects have half a million."""
 
-MISSING = -1
-"""The size of a file whose content is not in the repository: a partial clone, or a damaged one."""
-
 _MEMBER = re.compile(r"(.+?)@([0-9a-f]{40,64})(?: |$)")
 """A repository of several, and its commit."""
 _LINK, _SUBMODULE, _PROGRAM = "120000", "160000", "100755"
@@ -34,7 +31,7 @@ class Blob(NamedTuple):
     path: str
     object_id: str
     size: int
-    """Bytes, or MISSING."""
+    """Bytes."""
     mode: str
 
     @property
@@ -93,23 +90,17 @@ class Repository:
         """Whether a part of the history was never fetched."""
         return self.git("rev-parse", "--is-shallow-repository") == "true"
 
-    @property
-    def completion(self) -> str:
-        """What to run for the content that a clone lacks."""
-        with contextlib.suppress(InputError):
-            if promisor := self.git("config", "--get-regexp", r"^remote\..*\.promisor$"):
-                remote = promisor.split(".")[1]
-                return f"the clone is partial: run `git -C {self.folder} fetch --refetch --no-filter {remote}`"
-        return f"the repository is damaged: see `git -C {self.folder} fsck`, or clone it again"
-
     def tree(self, commit: str) -> Tree:
-        """List the files of a commit."""
+        """List the files of a commit.
+
+        Raises:
+            InputError: the content of one is missing.
+        """
         blobs, submodules = [], []
         try:
             listed = self.git("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
         except InputError as error:
-            # An older git tries to fetch what a partial clone lacks, which fails, instead of telling of it.
-            raise InputError(f"{error}; {self.completion}" if "could not fetch" in str(error) else str(error)) from None
+            raise self._incomplete(str(error)) from None
         for line in listed.split("\0"):
             if not line:
                 continue
@@ -117,8 +108,10 @@ class Repository:
             mode, _, object_id, size = facts.split()
             if mode == _SUBMODULE:
                 submodules.append(path)
+            elif size.isdigit():
+                blobs.append(Blob(path, object_id, int(size), mode))
             else:
-                blobs.append(Blob(path, object_id, int(size) if size.isdigit() else MISSING, mode))
+                raise self._incomplete(path)
         return Tree(commit, tuple(sorted(blobs)), tuple(submodules))
 
     def contents(self, blobs: Iterable[Blob]) -> Iterator[tuple[Blob, bytes]]:
@@ -127,24 +120,22 @@ class Repository:
         Raises:
             InputError: one is missing, as in a partial clone.
         """
-        for blob, content in self.present(blobs):
-            if content is None:
-                raise InputError(f"{self.folder}: {blob.path}: its content is not in the repository; {self.completion}")
-            yield blob, content
-
-    def present(self, blobs: Iterable[Blob]) -> Iterator[tuple[Blob, bytes | None]]:
-        """Yield the blobs with their contents; None for missing content, as in a partial clone."""
         wanted = list(blobs)
         with self.running("cat-file", "--batch", "--buffer", asked=(blob.object_id for blob in wanted)) as process:
             said = process.stdout
             assert said
             for blob in wanted:
                 head = said.readline().split()
-                if len(head) == 3:
-                    yield blob, said.read(int(head[2]))
-                    said.read(1)
-                else:
-                    yield blob, None
+                if len(head) != 3:
+                    raise self._incomplete(blob.path)
+                yield blob, said.read(int(head[2]))
+                said.read(1)
+
+    def _incomplete(self, what: str) -> InputError:
+        return InputError(
+            f"{self.folder}: {what}: its content is missing, the clone is partial or damaged; run"
+            f" `git -C {self.folder} fetch --refetch --no-filter`, or clone it again"
+        )
 
     @contextlib.contextmanager
     def running(self, *arguments: str, asked: Iterable[str] = ()) -> Iterator[subprocess.Popen[bytes]]:
@@ -196,11 +187,6 @@ class Family(Repository):
         """Return the commits, each with its repository's name before it."""
         return " ".join(f"{name}@{member.commit(revision)}" for name, member in self.members.items())
 
-    @property
-    def completion(self) -> str:
-        """What to run for the content that clones lack."""
-        return "; ".join(dict.fromkeys(member.completion for member in self.members.values()))
-
     def tree(self, commit: str) -> Tree:
         """List the files of all commits."""
         blobs: list[Blob] = []
@@ -220,17 +206,14 @@ class Family(Repository):
 def write_tree(repository: Repository, tree: Tree, folder: Path) -> None:
     """Write a commit's files below `folder`, which must not exist: no .git, no submodules, links as links.
 
-    Files whose content is missing are left out.
-
     Raises:
         OSError: a file cannot be written.
         InputError: a file's content is not in the repository.
     """
     folder.mkdir(parents=True)
-    blobs = [blob for blob in tree.blobs if blob.size != MISSING]
-    for parent in {posixpath.dirname(blob.path) for blob in blobs}:
+    for parent in {posixpath.dirname(blob.path) for blob in tree.blobs}:
         (folder / parent).mkdir(parents=True, exist_ok=True)
-    for blob, content in repository.contents(blobs):
+    for blob, content in repository.contents(tree.blobs):
         path = folder / blob.path
         if blob.is_link:
             with contextlib.suppress(OSError, ValueError):  # a target that the file system rejects
