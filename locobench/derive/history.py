@@ -6,8 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from itertools import islice
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from locobench.derive.code.build import build
 from locobench.derive.code.index import Index
@@ -23,8 +22,6 @@ from locobench.derive.messages import clean, is_about, names_part, why_unfit, wo
 MOST_COMMITS = 3000
 """How far back to look: older trees often need tools that are no longer available."""
 MOST_FILES = 6
-AT_ONCE = 16
-"""Commits per call of git, which takes longer to start than to answer."""
 REMEMBERED = 64
 """Files whose definitions are kept: what one commit made of a file is what the next newer one found."""
 FEWEST_CHANGED = 2
@@ -54,16 +51,6 @@ class Logged(NamedTuple):
     """Status, path, and blob ids of the old and the new content."""
 
 
-class Edit(NamedTuple):
-    """A commit that is suitable for a question as far as its message and its files show."""
-
-    commit: str
-    parent: str
-    message: str
-    blobs: list[Blob]
-    """The source files it changes: all before the change, then all after it."""
-
-
 @dataclass
 class History:
     """Reads a repository's commits, newest first."""
@@ -76,56 +63,37 @@ class History:
     def __post_init__(self) -> None:
         self._index = lru_cache(REMEMBERED)(partial(_index, self.language))
 
-    def changes(self, commit: str, most: int) -> Iterator[Change]:
-        """Yield at most `most` changes that are suitable for a question."""
-        found = 0
-        for batch in self._batches(commit):
-            edits = [one for one in batch if isinstance(one, Edit)]
-            contents = self.repository.contents(blob for one in edits for blob in one.blobs)
-            for one in batch:
-                if found == most:
-                    return
-                answer = self._answer(one, list(islice(contents, len(one.blobs)))) if isinstance(one, Edit) else one
-                if isinstance(answer, Change):
-                    found += 1
-                    yield answer
-                else:
-                    self.reasons[answer] += 1
-
-    def _batches(self, commit: str) -> Iterator[list[Edit | str]]:
-        """Yield batches, newest commits first: an Edit if the commit may be suitable, otherwise the reason why not."""
-        batch: list[Edit | str] = []
-        edits = 0
+    def changes(self, commit: str) -> Iterator[Change]:
+        """Yield the changes that are suitable for a question."""
         for logged in self._log(commit):
-            batch.append(self._edit(logged))
-            edits += isinstance(batch[-1], Edit)
-            if edits == AT_ONCE:
-                yield batch
-                batch, edits = [], 0
-        yield batch
+            found = self._change(logged)
+            if isinstance(found, Change):
+                yield found
+            else:
+                self.reasons[found] += 1
 
     def _log(self, commit: str) -> Iterator[Logged]:
         """Yield up to MOST_COMMITS commits, from one call of git."""
-        with self.repository.running(
+        listed = self.repository.git(
             "log", f"--max-count={MOST_COMMITS}", "--topo-order", "--raw", "--no-renames", "--no-abbrev", "-z",
             "--format=%H%n%P%n%B", commit,
-        ) as process:  # fmt: skip
-            assert process.stdout
-            fields = (field.decode("utf-8", "surrogateescape").lstrip("\n") for field in _split(process.stdout))
-            one = None
-            for field in fields:
-                if one and field.startswith(":"):
-                    _, _, old, new, status = field.split()
-                    one.changed.append((status, next(fields), old, new))
-                elif field:
-                    if one:
-                        yield one
-                    commit, parents, message = field.split("\n", 2)
-                    one = Logged(commit, parents.split(), message, [])
-            if one:
-                yield one
+        )  # fmt: skip
+        parts = (part.lstrip("\n") for part in listed.split("\0"))
+        one = None
+        for part in parts:
+            if one and part.startswith(":"):
+                _, _, old, new, status = part.split()
+                one.changed.append((status, next(parts), old, new))
+            elif part:
+                if one:
+                    yield one
+                commit, parents, message = part.split("\n", 2)
+                one = Logged(commit, parents.split(), message, [])
+        if one:
+            yield one
 
-    def _edit(self, logged: Logged) -> Edit | str:
+    def _change(self, logged: Logged) -> Change | str:
+        """Return the change that a commit makes, or why it is unsuitable."""
         if len(logged.parents) != 1:
             return "a merge, or without a parent"
         message = clean(logged.message)
@@ -142,14 +110,15 @@ class History:
         edited = [(path, ids) for status, path, *ids in code if status == "M"]
         if not 1 <= len(code) <= MOST_FILES or not edited:
             return "too few or too many source files"
-        blobs = [Blob(path, ids[at], 0, "") for at in (0, 1) for path, ids in edited]
-        return Edit(logged.commit, logged.parents[0], message, blobs)
-
-    def _answer(self, edit: Edit, contents: Sequence[tuple[Blob, bytes]]) -> Change | str:
-        sources = [(blob.path, text) for blob, text in contents]
-        if any(why_not_read(path, text, self.language) for path, text in sources):
+        old, new = (
+            [
+                (blob.path, text)
+                for blob, text in self.repository.contents(Blob(path, ids[at], 0, "") for path, ids in edited)
+            ]
+            for at in (0, 1)
+        )
+        if any(why_not_read(path, text, language) for path, text in (*old, *new)):
             return "in files that questions leave out"
-        old, new = sources[: len(sources) // 2], sources[len(sources) // 2 :]
         before = self._indexes(old)
         # Most commits touch too few functions, which shows before the new files are parsed.
         content = {path: END + text + END for path, text in new}
@@ -171,16 +140,16 @@ class History:
                 edits[item] = changed_lines(parts, now)
         if not FEWEST_CHANGED <= len(edits) <= MOST_ITEMS:
             return "too few or too many functions"
-        if any(names_part(edit.message, part) for path, name in edits for part in (*name.split("."), _stem(path))):
+        if any(names_part(message, part) for path, name in edits for part in (*name.split("."), _stem(path))):
             return "the message names the answer"
-        if not all(is_about(edit.message, f"{name}\n{lines}") for (_, name), lines in edits.items()):
+        if not all(is_about(message, f"{name}\n{lines}") for (_, name), lines in edits.items()):
             return "the message does not lead to the answer"
         both = [(path, text, texts[1][path]) for path, text in old]
         if any(self._nameless(path, was, functions) - self._nameless(path, now, then) for path, was, now in both):
             return "a function without a name changed, too"
         items = tuple(sorted(f"{path}: {name}" for path, name in edits))
         names = {path: found for index in before for path, found in index.defined_names().items()}
-        return Change(edit.commit, edit.parent, edit.message, items, names)
+        return Change(logged.commit, logged.parents[0], message, items, names)
 
     def _tokens(self, path: str, text: bytes, parts: Sequence[Part]) -> Counter[Tokens]:
         return Counter(tuple(tokens_of(self.language.root(path, text), part.start, part.end)) for part in parts)
@@ -219,19 +188,6 @@ class History:
         index = self._index(path, text)
         item = index.item_at(0, offset) if index else None
         return {f"{path}: {index.symbols[item].qualified}"} if index and item not in (None, TOP_LEVEL) else set()
-
-
-def _split(stream: IO[bytes]) -> Iterator[bytes]:
-    """Yield the NUL-separated parts of a stream."""
-    held: list[bytes] = []
-    while chunk := stream.read(1 << 16):
-        first, *more = chunk.split(b"\0")
-        held.append(first)
-        if more:
-            yield b"".join(held)
-            yield from more[:-1]
-            held = more[-1:]
-    yield b"".join(held)
 
 
 def _index(language: Language, path: str, text: bytes) -> Index | None:

@@ -121,11 +121,10 @@ class _Deriver:
             report.notes.append("the clone is shallow: the older history is not read")
         history = History(self.repository, scope.language)
         asked = 0
-        # Read more than are needed: a single grep answers some of them.
-        for change in history.changes(commit, 3 * self.choice.history):
+        for change in history.changes(commit):
+            asked += self._change(change, scope.language, report, history)
             if asked == self.choice.history:
                 break
-            asked += self._change(change, scope.language, report, history)
         own.history = history.reasons
 
     def _change(self, change: Change, language: Language, report: Report, history: History) -> bool:

@@ -8,7 +8,6 @@ import subprocess
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import IO
 
 from locobench.shared.errors import InputError
 
@@ -63,11 +62,10 @@ def run(folder: Path, *arguments: str, env: Mapping[str, str] | None = None) -> 
     return done.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
 
 
-def start(folder: Path, *arguments: str, stdin: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start git in `folder`, with a pipe for its output."""
-    return subprocess.Popen(
-        command(folder, *arguments), stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment()
-    )
+def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    """Start git in `folder`, with pipes for its input and output."""
+    pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+    return subprocess.Popen(command(folder, *arguments), stdin=pipe, stdout=pipe, stderr=nowhere, env=environment())
 
 
 @cache

@@ -7,8 +7,9 @@ import os
 import posixpath
 import re
 import subprocess
-import tempfile
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -120,38 +121,31 @@ class Repository:
         Raises:
             InputError: one is missing, as in a partial clone.
         """
-        wanted = list(blobs)
-        with self.running("cat-file", "--batch", "--buffer", asked=(blob.object_id for blob in wanted)) as process:
-            said = process.stdout
-            assert said
-            for blob in wanted:
-                head = said.readline().split()
-                if len(head) != 3:
-                    raise self._incomplete(blob.path)
-                yield blob, said.read(int(head[2]))
-                said.read(1)
+        ask, said = self._objects.stdin, self._objects.stdout
+        assert ask
+        assert said
+        for blob in blobs:
+            ask.write(f"{blob.object_id}\n".encode())
+            ask.flush()
+            head = said.readline().split()
+            if len(head) != 3:
+                raise self._incomplete(blob.path)
+            content = said.read(int(head[2]))
+            said.read(1)
+            yield blob, content
+
+    @cached_property
+    def _objects(self) -> subprocess.Popen[bytes]:
+        """The process that reads objects: git takes longer to start than to answer."""
+        process = git.start(self.folder, "cat-file", "--batch")
+        weakref.finalize(self, _stop, process)
+        return process
 
     def _incomplete(self, what: str) -> InputError:
         return InputError(
             f"{self.folder}: {what}: its content is missing, the clone is partial or damaged; run"
             f" `git -C {self.folder} fetch --refetch --no-filter`, or clone it again"
         )
-
-    @contextlib.contextmanager
-    def running(self, *arguments: str, asked: Iterable[str] = ()) -> Iterator[subprocess.Popen[bytes]]:
-        """Run git with the lines in `asked` as input; yield the process and kill it when the block ends."""
-        # A file instead of a pipe, so that all input is written before git starts to answer.
-        with tempfile.TemporaryFile() as lines:
-            lines.write("".join(f"{line}\n" for line in asked).encode())
-            lines.seek(0)
-            process = git.start(self.folder, *arguments, stdin=lines)
-            assert process.stdout
-            try:
-                yield process
-            finally:
-                process.kill()
-                process.stdout.close()
-                process.wait()
 
     def git(self, *arguments: str) -> str:
         """Run git and return its output.
@@ -201,6 +195,11 @@ class Family(Repository):
         """Yield the blobs with their contents, one in memory at a time."""
         for name, own in groupby(blobs, key=lambda blob: blob.path.partition("/")[0]):
             yield from self.members[name].contents(own)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.communicate()
 
 
 def write_tree(repository: Repository, tree: Tree, folder: Path) -> None:

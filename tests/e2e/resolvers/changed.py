@@ -142,9 +142,7 @@ def check(root: Path, language: str) -> tuple[int, int, list[str]]:
         "FEWEST_CHANGED": 1,
     }
     with patch.multiple(history, **every):
-        changes = history.History(repository := Repository(root), LANGUAGES[language]).changes(
-            repository.commit(), 10_000
-        )
+        changes = history.History(repository := Repository(root), LANGUAGES[language]).changes(repository.commit())
         keys = {one.commit: {*one.answer} for one in changes}
     right = changed_functions(root, keys, language)
     differences = [f"{commit}: {sorted(key ^ right[commit])}" for commit, key in keys.items() if key != right[commit]]
