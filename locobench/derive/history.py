@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import NamedTuple
 
 from locobench.derive.code.build import build
-from locobench.derive.code.index import Index
 from locobench.derive.code.languages import Language
 from locobench.derive.code.rows import TOP_LEVEL
 from locobench.derive.code.scope import Source, why_left_out, why_not_read
 from locobench.derive.code.tree import LARGEST_SOURCE, Blob, Repository
 from locobench.derive.finding import f1
-from locobench.derive.functions import END, Part, Tokens, changed_lines, functions_of, outermost, tokens_of
+from locobench.derive.functions import Version, changed
 from locobench.derive.kinds import MOST_ITEMS
 from locobench.derive.messages import clean, is_about, names_part, why_unfit, words_to_grep
 
@@ -61,7 +60,7 @@ class History:
     """Reason -> number of commits that are unsuitable."""
 
     def __post_init__(self) -> None:
-        self._index = lru_cache(REMEMBERED)(partial(_index, self.language))
+        self._version = lru_cache(REMEMBERED)(partial(_version, self.language))
 
     def changes(self, commit: str) -> Iterator[Change]:
         """Yield the changes that are suitable for a question."""
@@ -110,61 +109,43 @@ class History:
         edited = [(path, ids) for status, path, *ids in code if status == "M"]
         if not 1 <= len(code) <= MOST_FILES or not edited:
             return "too few or too many source files"
-        old, new = (
-            [
-                (blob.path, text)
-                for blob, text in self.repository.contents(Blob(path, ids[at], 0, "") for path, ids in edited)
-            ]
-            for at in (0, 1)
-        )
+        old, new = self._contents(edited, 0), self._contents(edited, 1)
         if any(why_not_read(path, text, language) for path, text in (*old, *new)):
             return "in files that questions leave out"
-        before = self._indexes(old)
-        # Most commits touch too few functions, which shows before the new files are parsed.
-        content = {path: END + text + END for path, text in new}
-        functions = functions_of(before)
-        touched = sum(any(part.around not in content[item[0]] for part in parts) for item, parts in functions.items())
-        if len(before) == len(old) and touched < FEWEST_CHANGED:
-            return "too few or too many functions"
-        after = self._indexes(new)
-        if len(before) < len(old) or len(after) < len(new):
+        before = self._versions(old)
+        if len(before) < len(old):
             return "in files that cannot be parsed"
-        then, texts = functions_of(after), (dict(old), dict(new))
-        edits = {}
-        for item, parts in functions.items():
-            now = then.get(item, [])
-            # A further overload or variant is no change of those that were there.
-            if Counter(one.text for one in parts) - Counter(one.text for one in now) and (
-                self._tokens(item[0], texts[0][item[0]], parts) - self._tokens(item[0], texts[1][item[0]], now)
-            ):
-                edits[item] = changed_lines(parts, now)
+        # Most commits touch too few functions, which shows before the new files are parsed.
+        if sum(was.gone_from(now) for was, (_, now) in zip(before, new, strict=True)) < FEWEST_CHANGED:
+            return "too few or too many functions"
+        after = self._versions(new)
+        if len(after) < len(new):
+            return "in files that cannot be parsed"
+        pairs = [*zip(before, after, strict=True)]
+        edits = {(was.path, name): lines for was, now in pairs for name, lines in changed(was, now).items()}
         if not FEWEST_CHANGED <= len(edits) <= MOST_ITEMS:
             return "too few or too many functions"
         if any(names_part(message, part) for path, name in edits for part in (*name.split("."), _stem(path))):
             return "the message names the answer"
         if not all(is_about(message, f"{name}\n{lines}") for (_, name), lines in edits.items()):
             return "the message does not lead to the answer"
-        both = [(path, text, texts[1][path]) for path, text in old]
-        if any(self._nameless(path, was, functions) - self._nameless(path, now, then) for path, was, now in both):
+        if any(was.nameless() - now.nameless() for was, now in pairs):
             return "a function without a name changed, too"
         items = tuple(sorted(f"{path}: {name}" for path, name in edits))
-        names = {path: found for index in before for path, found in index.defined_names().items()}
-        return Change(logged.commit, logged.parents[0], message, items, names)
-
-    def _tokens(self, path: str, text: bytes, parts: Sequence[Part]) -> Counter[Tokens]:
-        return Counter(tuple(tokens_of(self.language.root(path, text), part.start, part.end)) for part in parts)
-
-    def _nameless(self, path: str, text: bytes, functions: Mapping[tuple[str, str], list[Part]]) -> Counter[Tokens]:
-        """Return a file's outermost functions that are no item, nor inside one: callbacks, members of an object."""
-        named = [part for item, parts in functions.items() for part in parts if item[0] == path]
-        return Counter(
-            tuple(tokens_of(node, node.start_byte, node.end_byte))
-            for node in outermost(self.language.root(path, text))
-            if not any(part.start <= node.start_byte and node.end_byte <= part.end for part in named)
+        return Change(
+            logged.commit,
+            logged.parents[0],
+            message,
+            items,
+            {was.path: was.index.defined_names()[was.path] for was in before},
         )
 
-    def _indexes(self, sources: Sequence[tuple[str, bytes]]) -> list[Index]:
-        return [index for path, text in sources if (index := self._index(path, text))]
+    def _contents(self, edited: Sequence[tuple[str, list[str]]], at: int) -> list[tuple[str, bytes]]:
+        blobs = (Blob(path, ids[at], 0, "") for path, ids in edited)
+        return [(blob.path, text) for blob, text in self.repository.contents(blobs)]
+
+    def _versions(self, sources: Sequence[tuple[str, bytes]]) -> list[Version]:
+        return [version for path, text in sources if (version := self._version(path, text))]
 
     def best_grep(self, change: Change, files: Sequence[tuple[str, bytes]]) -> tuple[str, tuple[str, ...]]:
         """Return the word of the message whose grep answers the change best, at the parent commit, and that answer.
@@ -185,15 +166,16 @@ class History:
         return best, tuple(sorted(answers.get(best, ())))
 
     def _item(self, path: str, text: bytes, offset: int) -> set[str]:
-        index = self._index(path, text)
-        item = index.item_at(0, offset) if index else None
-        return {f"{path}: {index.symbols[item].qualified}"} if index and item not in (None, TOP_LEVEL) else set()
+        if (version := self._version(path, text)) is None:
+            return set()
+        item = version.index.item_at(0, offset)
+        return set() if item in (None, TOP_LEVEL) else {f"{path}: {version.index.symbols[item].qualified}"}
 
 
-def _index(language: Language, path: str, text: bytes) -> Index | None:
+def _version(language: Language, path: str, text: bytes) -> Version | None:
     """Return what a file defines; None if it is too large or cannot be parsed."""
     index = build(language, [Source(path, text)] if len(text) <= LARGEST_SOURCE else [], mentions=False)
-    return index if index.files else None
+    return Version(index) if index.files else None
 
 
 def _stem(path: str) -> str:
