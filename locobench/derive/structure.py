@@ -163,6 +163,9 @@ class Structure:
             return {self._item(one) for one in direct}
 
         yield self._finding("subtypes", number, 0, items, grep, asked)
+        if index.language.name != "python":
+            # Elsewhere overloads, traits, and private and static methods decide what overrides a method.
+            return
         members = {one.name: n for n, one in enumerate(index.symbols) if one.owner == number and one.kind == "method"}
         for member, method in members.items():
             if index.language.is_special(member):
@@ -185,19 +188,10 @@ class Structure:
                 )
 
     def _is_plain(self, method: int, below: set[int], found: set[int]) -> bool:
-        """Return whether the methods in `below` surely override a method, and no others in the types `found` do."""
+        """Return whether the methods in `below` override a method, and nothing else in `found` does."""
         index, name = self.index, self.index.symbols[method].name
-        heads = [self._head(number) for number in (method, *sorted(below))]
-        if name.startswith(("__", "#")):
+        if name.startswith("__") or any(len(index.symbols[number].definitions) != 1 for number in (method, *below)):
             return False
-        overloads = index.language.name in ("java", "csharp")
-        for head in heads:
-            if head is None or re.search(r"\b(private|static)\b" if overloads else r"\bprivate\b", head[0]):
-                return False
-            # Where methods of one name may differ in their parameters, another signature overrides nothing.
-            is_marked = head is heads[0] or re.search(r"@Override\b|\boverride\b", head[0])
-            if overloads and not is_marked and heads[0] and head[1] != heads[0][1]:
-                return False
         own = {place for number in (method, *below) for place in index.places(number)}
         names = {index.symbols[number].name for number in found}
         for row in index.mentions(name):
@@ -213,31 +207,7 @@ class Structure:
                 around.symbol in found for around in index.around(scope)
             ):
                 return False
-        return not any(self._takes_in(number, name) for number in found)
-
-    def _takes_in(self, number: int, member: str) -> bool:
-        """Return whether a PHP class takes a method from a trait, which makes it the class's own."""
-        index, symbol = self.index, self.index.symbols[number]
-        if index.language.name != "php":
-            return False
-        owners = {index.symbols[owner].name for n in self._methods[member] if (owner := index.symbols[n].owner) >= 0}
-        parts = (index.definitions[one] for one in symbol.definitions)
-        text = b"".join(index.texts[symbol.file][one.start : one.end] for one in parts).decode("utf-8", "replace")
-        uses = re.findall(r"^\s+use\s+([^;{]+)", text, re.MULTILINE)
-        traits = {name.strip().rpartition("\\")[2] for use in uses for name in use.split(",")}
-        return bool(traits & owners) or not traits <= {one.name for one in index.symbols}
-
-    def _head(self, number: int) -> tuple[str, str] | None:
-        """Return what stands before a method's name and its parameters, or None if it is defined more than once."""
-        symbol = self.index.symbols[number]
-        if len(symbol.definitions) != 1:
-            return None
-        one = self.index.definitions[symbol.definitions[0]]
-        text = self.index.texts[symbol.file]
-        head = text[one.start : one.name_start].decode("utf-8", "replace")
-        rest = text[one.name_start + len(one.name.encode()) : one.end].decode("utf-8", "replace")
-        found = re.match(r"\s*(?:<[^(]*>)?\s*\(([^{;]*?)\)\s*(?:[{;=:]|throws|->|where|$)", rest)
-        return head, " ".join(found[1].split()) if found else rest[:80]
+        return True
 
     def _methods_named(self, name: str, other: int) -> set[Item]:
         """Return all methods with a name, except `other`."""
