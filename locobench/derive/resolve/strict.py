@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
+from functools import cached_property
 from typing import NamedTuple
 
 from locobench.derive.code.imports import Import
@@ -47,7 +48,6 @@ class Strict:
         self.modules = modules_of(index)
         self._bound: dict[int, set[int]] = {}
         self._taking: dict[str, set[int]] = {}
-        self._spellings: dict[str, list[str]] = defaultdict(list)
 
     def users(self, symbol: int) -> frozenset[Item]:
         """Return the users of a symbol.
@@ -114,7 +114,7 @@ class Strict:
             )
         ):
             raise Unclear("imported under another name, or from elsewhere")
-        if index.language.name == "php" and self._is_spelt_otherwise(number):
+        if index.language.name == "php" and self._spellings[symbol.name.casefold()] > 1:
             raise Unclear("written in capitals and in small letters")
 
     def _is_use(self, number: int, row: int) -> bool:
@@ -292,16 +292,7 @@ class Strict:
             found.add(one.symbol)
         return frozenset(found)
 
-    def _is_spelt_otherwise(self, number: int) -> bool:
-        """Return whether a name that ignores case is also written in another one, where it may mean the symbol."""
-        index, symbol = self.index, self.index.symbols[number]
-        if not self._spellings:
-            for name in index.names:
-                self._spellings[name.casefold()].append(name)
-        others = {index.name_ids[name] for name in self._spellings[symbol.name.casefold()] if name != symbol.name}
-        is_type = symbol.kind in TYPES
-        return bool(others) and any(
-            index.name[row] in others and index.role[row] in (Role.REFERENCE, Role.BASE, Role.AKIN)
-            and (index.receiver[row] == Receiver.NONE or not is_type)
-            for row in range(len(index.name))
-        )  # fmt: skip
+    @cached_property
+    def _spellings(self) -> Counter[str]:
+        """Name without its case -> in how many ways mentions write it."""
+        return Counter(self.index.names[number].casefold() for number in set(self.index.name))
