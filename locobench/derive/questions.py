@@ -182,7 +182,6 @@ _USES = {
     "typescript": _SCRIPT_USES,
     "go": "",
     "c": "",
-    "rust": "",
 }
 
 

@@ -90,11 +90,13 @@ class _Deriver:
         for scope in wanted:
             own = LanguageReport(scope.language.name, left_out=scope.left_out)
             report.languages.append(own)
-            if len(scope.blobs) >= FEWEST_FILES:
-                self._structure(scope, tree, report, own)
-            else:
-                own.files = len(scope.blobs)
+            own.files = len(scope.blobs)
+            if not scope.language.structural:
+                own.reasons["in a language with questions from the history alone"] += 1
+            elif len(scope.blobs) < FEWEST_FILES:
                 own.reasons["fewer than three files"] += 1
+            else:
+                self._structure(scope, tree, report, own)
             if scope is largest and choice.history and not choice.together:
                 self._history(scope, tree.commit, report, own)
         return report

@@ -37,7 +37,7 @@ class Structure:
     def findings(self) -> Iterator[Finding]:
         """Yield every valid question; a target may have several."""
         for number, symbol in enumerate(self.index.symbols):
-            if symbol.kind in ("container", "mixed", "constructor", "macro"):
+            if symbol.kind in ("mixed", "constructor", "macro"):
                 continue
             if symbol.kind in TYPES:
                 yield from filter(None, self._of_subtypes(number))

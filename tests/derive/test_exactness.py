@@ -51,7 +51,6 @@ JS = "const reckon = require('./lib')\nfunction useN() { return reckon() }\nmodu
 PY = "from app.lib import reckon\n\n\ndef useN():\n    return reckon()\n"
 GO = 'package useN\n\nimport "m/lib"\n\nfunc UseN() int { return lib.Reckon() }\n'
 JAVA = "package p;\nimport q.Lib;\nclass UseN { int useN() { return Lib.LIMIT; } }\n"
-RUST = "use crate::lib_one::reckon;\npub fn useN() -> u8 { reckon() }\n"
 PHP = "<?php\nnamespace A;\nuse function L\\reckon;\nfunction useN() { return reckon(); }\n"
 
 
@@ -63,20 +62,6 @@ def go(extra: dict[str, str]) -> dict[str, str]:
 def python(extra: dict[str, str]) -> dict[str, str]:
     files = {f"src/app/use{n}.py": PY.replace("N", str(n)) for n in (1, 2, 3)}
     return {"src/app/__init__.py": "", "src/app/lib.py": "def reckon():\n    return 1\n"} | files | extra
-
-
-def rust(extra: dict[str, str]) -> dict[str, str]:
-    files = {f"src/use{n}.rs": RUST.replace("N", str(n)) for n in (1, 2, 3)}
-    mods = "pub mod lib_one;\npub mod use1;\npub mod use2;\npub mod use3;\n"
-    return (
-        {
-            "Cargo.toml": '[package]\nname = "own"\n',
-            "src/lib.rs": mods,
-            "src/lib_one.rs": "pub fn reckon() -> u8 { 1 }\n",
-        }
-        | files
-        | extra
-    )
 
 
 def types(suffix: str, base: str, one: str, extra: dict[str, str]) -> dict[str, str]:
@@ -92,8 +77,6 @@ PY_BASE = "class Repo:\n    def load(self):\n        return 1\n"
 PY_SUB = "from base import Repo\n\n\nclass NAME(Repo):\n    def load(self):\n        return 2\n"
 JAVA_BASE = "package p;\npublic class Outer {\n  public static class Base { public int load() { return 1; } }\n}\n"
 JAVA_SUB = "package p;\nimport p.Outer.Base;\nclass NAME extends Base { @Override public int load() { return 2; } }\n"
-RUST_BASE = "pub trait Load { fn load_it(&self) -> u8; }\n"
-RUST_SUB = "use crate::base::Load;\npub struct NAME;\nimpl Load for NAME { fn load_it(&self) -> u8 { 1 } }\n"
 PHP_BASE = "<?php\nnamespace A;\nabstract class Base { public function load() { return 1; } }\n"
 PHP_SUB = "<?php\nnamespace A;\nclass NAME extends Base { public function load() { return 2; } }\n"
 CS_BASE = "namespace N { public class Base<T> { public virtual int Load() => 1; } }\n"
@@ -139,10 +122,6 @@ CASES = {
         "out/out.go": 'package out\n\nimport "github.com/acme/api"\n\nfunc Out() int { lib := api.New(); return lib.Reckon() }\n'}), never=("out/out.go: Out",)),
     "go: a variable hides the package": Case("go", "Reckon", go({
         "out/out.go": 'package out\n\nimport ("github.com/acme/api"; "m/lib")\n\nvar _ = lib.Other\n\nfunc Out() int { lib := api.New(); return lib.Reckon() }\n'}), never=("out/out.go: Out",)),
-    "rust: another crate's module of the same name": Case("rust", "reckon", rust({
-        "src/out.rs": "use other_crate::lib_one::reckon;\npub fn out() -> u8 { reckon() }\n"}), never=("src/out.rs: out",)),
-    "rust: a path through another crate's module": Case("rust", "reckon", rust({
-        "src/out.rs": "use other_crate::lib_one;\npub fn out() -> u8 { lib_one::reckon() }\n"}), never=("src/out.rs: out",)),
     "java: another package's class of the same name": Case("java", "LIMIT", {
         "q/Lib.java": "package q;\npublic class Lib { public static final int LIMIT = 1; }\n",
         **{f"p/Use{n}.java": JAVA.replace("N", str(n)).replace("use1", "use1") for n in (1, 2, 3)},
@@ -202,16 +181,6 @@ CASES = {
         "src/Four.java": "package p;\nclass Four extends Outer.Base { }\n"}), ("src/Four.java: Four",), kinds=("subtypes", "non_overriders")),
     "java: a class without a name": Case("java", "Base", types("java", JAVA_BASE, JAVA_SUB, {
         "src/Four.java": "package p;\nimport p.Outer.Base;\nclass Four { Object one = new Base() { public int load() { return 7; } }; }\n"}), ("nothing that has a name",), kinds=TYPES),
-    "rust: a reference": Case("rust", "Load", types("rs", RUST_BASE, RUST_SUB, {
-        "src/four.rs": "use crate::base::Load;\npub struct Four;\nimpl<'a> Load for &'a Four { fn load_it(&self) -> u8 { 1 } }\n"}), ("nothing that has a name",), kinds=TYPES),
-    "rust: a type of another file": Case("rust", "Load", types("rs", RUST_BASE, RUST_SUB, {
-        "src/four.rs": "pub struct Four;\n", "src/five.rs": "use crate::base::Load;\nimpl Load for crate::four::Four { fn load_it(&self) -> u8 { 1 } }\n"}), ("src/four.rs: Four",), kinds=TYPES),
-    "rust: every type": Case("rust", "Load", types("rs", RUST_BASE, RUST_SUB, {
-        "src/four.rs": "use crate::base::Load;\nimpl<T: Copy> Load for T { fn load_it(&self) -> u8 { 1 } }\n"}), ("nothing that has a name",), kinds=TYPES),
-    "rust: a macro": Case("rust", "Load", types("rs", RUST_BASE, RUST_SUB, {
-        "src/four.rs": "use crate::base::Load;\nmacro_rules! make { ($n:ident) => { pub struct $n; impl Load for $n { fn load_it(&self) -> u8 { 2 } } } }\nmake!(Four);\n"}), ("nothing that has a name",), kinds=TYPES),
-    "rust: a macro from elsewhere": Case("rust", "Load", types("rs", RUST_BASE, RUST_SUB, {
-        "src/four.rs": "use crate::base::Load;\npub struct Four;\nother::implement!(Load for Four);\n"}), ("src/four.rs: Four",), kinds=("subtypes",)),
     "php: small letters": Case("php", "Base", types("php", PHP_BASE, PHP_SUB, {
         "src/four.php": "<?php\nnamespace B;\nuse A\\Base;\nclass Four extends base { }\n"}), ("src/four.php: Four",), kinds=("subtypes", "non_overriders")),
     "php: a class without a name": Case("php", "Base", types("php", PHP_BASE, PHP_SUB, {
@@ -231,8 +200,6 @@ CASES = {
         "src/four.ts": "import { reckon } from './lib'\nexport const four = function* () { yield reckon() }\n"}, ("src/four.ts: four",), ("src/four.ts: <top level>",)),
     "go: types that are declared together": Case("go", "Reckon", go({
         "out/out.go": "package out\n\nimport \"m/lib\"\n\ntype (\n\tFirst struct{ one [3]int }\n\tSecond struct{ two func() }\n)\n\nfunc (s Second) Go() int { return lib.Reckon() }\n"}), ("out/out.go: Second.Go",)),
-    "rust: a method of a reference's impl": Case("rust", "reckon", rust({
-        "src/four.rs": "use crate::lib_one::reckon;\npub trait Four { fn four(&self) -> u8; }\nimpl<'a> Four for &'a u8 { fn four(&self) -> u8 { reckon() } }\n"}), never=("src/four.rs: four",)),
 }  # fmt: skip
 
 
@@ -258,10 +225,6 @@ ASKED = {
     "python: a file of an outside package's name": Case("python", "reckon", python({"src/app/cli/redis.py": "x = 1\n", "src/app/out.py": "import redis\n"})),
     "go: a package under another name": Case("go", "Reckon", go({
         f"use{n}/use{n}.go": GO.replace("N", str(n)).replace('"m/lib"', 'other "m/lib"').replace("lib.R", "other.R") for n in (1, 2, 3)})),
-    "rust: an import of the crate": Case("rust", "reckon", rust({})),
-    "rust: a crate of the workspace": Case("rust", "reckon", rust({
-        **{f"src/use{n}.rs": RUST.replace("N", str(n)).replace("crate::lib_one", "other_one") for n in (1, 2, 3)},
-        "src/lib_one.rs": "", "other/Cargo.toml": '[package]\nname = "other-one"\n', "other/src/lib.rs": "pub fn reckon() -> u8 { 1 }\n"})),
     "php: a function of another namespace": Case("php", "reckon", {
         "src/lib.php": "<?php\nnamespace L;\nfunction reckon() { return 1; }\n", **{f"src/use{n}.php": PHP.replace("N", str(n)) for n in (1, 2, 3)}}),
     "java: a constant of another package": Case("java", "LIMIT", {
@@ -278,7 +241,6 @@ ASKED = {
         "Lib.cs": "namespace L;\npublic class Reckon { }\n", **{f"Use{n}.cs": f"using L;\nnamespace A;\nclass Use{n} {{ Reckon one; }}\n" for n in (1, 2, 3)}}),
     "c: a function": Case("c", "reckon_one", {
         "lib.c": "int reckon_one(void) { return 1; }\n", **{f"use{n}.c": f"int use{n}(void) {{ return reckon_one(); }}\n" for n in (1, 2, 3)}}),
-    "rust: a trait": Case("rust", "Load", types("rs", RUST_BASE, RUST_SUB, {}), kinds=("subtypes",)),
 }  # fmt: skip
 
 
@@ -336,8 +298,6 @@ CONSTANTS = {
     "typescript": ("ts", "const reckon_name{} = {}\nexport function reckon() {{ return reckon_name }}\n", TS, {}),
     "go": ("go", "package src\n\nconst reckon_name {} = {}\n\nfunc Reckon() string {{ return reckon_name }}\n",
         "package src\n\nfunc UseN() string { return Reckon() }\n", {"go.mod": "module m\n"}),
-    "rust": ("rs", "const reckon_name{} = {};\npub fn reckon() -> u8 {{ reckon_name.len() }}\n",
-        "use crate::src::lib::reckon;\npub fn useN() -> u8 { reckon() }\n", {"Cargo.toml": '[package]\nname = "own"\n'}),
 }  # fmt: skip
 
 
@@ -347,8 +307,7 @@ CONSTANTS = {
         ("python", "", '"reckon"', False), ("python", ": str", "r'a\\.b'", False), ("python", "", '["reckon"]', True),
         ("python", "", 'f("reckon")', True), ("typescript", ": string", "'reckon' as const", False),
         ("typescript", "", "new Map([['a', 'b']])", True), ("go", "", '"reckon"', False),
-        ("go", "Label", "`reckon`", False), ("go", "", 'join("a", "b")', True), ("rust", ": &str", '"reckon"', False),
-        ("rust", ": &[&str]", '&["reckon"]', True),
+        ("go", "Label", "`reckon`", False), ("go", "", 'join("a", "b")', True),
     ],
 )  # fmt: skip
 def test_a_label_that_one_file_uses_is_not_asked_about(

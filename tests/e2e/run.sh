@@ -37,9 +37,6 @@ if [ ! -x "$resolvers/bin/go" ]; then
     ln -sf ../go/bin/go "$resolvers/bin/go"; } >.cache/e2e/go.log 2>&1 ||
     echo "e2e: no current Go (see .cache/e2e/go.log); the distribution's is used" >&2
 fi
-if [ ! -e "$resolvers/bin/rust-analyzer" ] && rust-analyzer --version >/dev/null 2>&1; then
-  ln -sf "$(command -v rust-analyzer)" "$resolvers/bin/rust-analyzer"
-fi
 if command -v npm >/dev/null && [ ! -d "$resolvers/node_modules/pyright" ]; then
   mkdir -p "$resolvers"
   npm install --silent --no-audit --no-fund --prefix "$resolvers" pyright typescript@5 intelephense \

@@ -48,7 +48,7 @@ def _finish(index: Index) -> None:
     by_name: dict[tuple[int, str], int] = {}
     for number, one in enumerate(index.definitions):
         outer = index.definitions[one.parent] if one.parent >= 0 else None
-        if one.kind == "nested" or (outer and (outer.symbol < 0 or outer.kind not in (*TYPES, "container"))):
+        if one.kind == "nested" or (outer and (outer.symbol < 0 or outer.kind not in TYPES)):
             continue
         owner = "" if one.owner in index.namespaces else one.owner
         if one.kind == "function" and (outer or owner):
@@ -63,10 +63,7 @@ def _finish(index: Index) -> None:
         one.symbol = by_name[key]
         symbol = index.symbols[one.symbol]
         symbol.definitions.append(number)
-        # A Rust type and its impl blocks are one item.
-        if symbol.kind == "container":
-            symbol.kind = one.kind
-        elif symbol.kind != one.kind and one.kind != "container":
+        if symbol.kind != one.kind:
             symbol.kind = "mixed"
     for symbol in index.symbols:
         symbol.owner = by_name.get((symbol.file, symbol.qualified.rpartition(".")[0]), -1)

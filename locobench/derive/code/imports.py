@@ -19,7 +19,7 @@ class Import(NamedTuple):
 
     file: int
     module: str
-    """As written: `..shop`, `./panel`, `github.com/pkg/errors`, `crate::a`; "" for the file's own exports."""
+    """As written: `..shop`, `./panel`, `github.com/pkg/errors`; "" for the file's own exports."""
     name: str
     local: str
     """What the file calls it, or exports it as; "" if it has no name of its own."""
@@ -153,34 +153,7 @@ def _php(statement: str) -> Iterator[ImportedName]:
             yield module, name, words[-1] if len(words) == 3 else name
 
 
-def _rust(statement: str) -> Iterator[ImportedName]:
-    text = re.sub(r"//[^\n]*|/\*.*?\*/", " ", statement, flags=re.DOTALL)
-    text = re.sub(r"^\s*(pub(\s*\([^)]*\))?\s+)?(extern\s+crate|use)\s+", "", text).strip().rstrip(";")
-    yield from _rust_tree("", re.sub(r"\s*(::|[{},])\s*", r"\1", text))
-
-
-def _rust_tree(above: str, text: str) -> Iterator[ImportedName]:
-    path, brace, group = text.partition("{")
-    if brace:
-        depth, part = 0, ""
-        for char in group.removesuffix("}") + ",":
-            if char == "," and depth == 0:
-                if part:
-                    yield from _rust_tree(above + path, part)
-                part = ""
-                continue
-            depth += (char == "{") - (char == "}")
-            part += char
-        return
-    words = (above + path).split()
-    module, _, name = words[0].removeprefix("::").rpartition("::")
-    if name == "self":
-        module, _, name = module.rpartition("::")
-    local = words[-1] if len(words) == 3 else name
-    yield module, name, "" if name == "*" else local
-
-
 _PARSERS: dict[str, Callable[[str], Iterator[ImportedName]]] = {
     "python": _python, "javascript": _script, "typescript": _script, "go": _go, "java": _java, "csharp": _csharp,
-    "php": _php, "rust": _rust,
+    "php": _php,
 }  # fmt: skip

@@ -33,7 +33,7 @@ class Language:
     """Suffix -> (module in the grammar's wheel, its function); "" is for all other suffixes."""
     tests: str
     """Regular expression that matches the paths of tests."""
-    selves: frozenset[str]
+    selves: frozenset[str] = frozenset()
     """Receivers that mean the object itself or its class."""
     implicit_self: bool = False
     """Whether a bare name can be a method of the enclosing class."""
@@ -43,6 +43,8 @@ class Language:
     """The name of all constructors, if it is not the class's name."""
     special: str = r"$^"
     """Regular expression for functions that are used without being named."""
+    structural: bool = True
+    """Whether questions about the structure are asked; those from the history are in every language."""
     packaged: bool = False
     """Whether manifests tell which repository an import of a package leads to."""
     blank: str = ""
@@ -125,8 +127,7 @@ LANGUAGES = {
         Language(
             "rust", "Rust", (".rs",), {"": ("tree_sitter_rust", "language")},
             _FOLDERS + r"|/tests?\.rs$|_tests?\.rs$",
-            frozenset({"self", "Self"}),
-            special=r"main|fmt|drop|deref|next|from|into|default|clone|eq|hash|cmp|index|as_ref|from_str",
+            structural=False,
         ),
         Language(
             "php", "PHP", (".php",), {"": ("tree_sitter_php", "language_php")},

@@ -62,21 +62,13 @@ class Reader:
         for node in statements.values():
             found = parse_import(self.index.language.name, self._text_of(node, most=_LONGEST_IMPORT))
             self.index.imports += [Import(self.number, *one) for one in found]
-        self._paint_rust_attributes(captured, paint)
+        for node in captured.get("testmark", ()):
+            owner = node.next_named_sibling
+            while owner is not None and owner.type in ("attribute_item", "line_comment", "block_comment"):
+                owner = owner.next_named_sibling
+            if owner is not None:
+                _cover(paint, node, owner, Role.IGNORED)
         return paint
-
-    def _paint_rust_attributes(self, captured: dict[str, list[Node]], paint: bytearray) -> None:
-        tests = captured.get("testmark", [])
-        starts = {node.start_byte for node in tests}
-        variants = [node for node in captured.get("cfgmark", ()) if node.start_byte not in starts]
-        # Tests come last, so that a platform-specific test counts as a test.
-        for nodes, role in ((variants, Role.UNCLEAR), (tests, Role.IGNORED)):
-            for node in nodes:
-                owner = node.next_named_sibling
-                while owner is not None and owner.type in ("attribute_item", "line_comment", "block_comment"):
-                    owner = owner.next_named_sibling
-                if owner is not None:
-                    _cover(paint, node, owner, role)
 
     def _is_guard(self, node: Node) -> bool:
         """Return whether an #if is a header's include guard, or code that is only for C++."""
@@ -100,17 +92,16 @@ class Reader:
             name = match["name"][0]
             kind = next(kind for kind in match if kind not in ("name", "owner"))
             node = match[kind][0]
-            key = name.start_byte if kind != "container" else -1 - node.start_byte
             # `const a = require(...)` is an import.
             if paint[name.start_byte] == Role.IGNORED or (kind == "constant" and paint[name.start_byte] == Role.IMPORT):
                 continue
-            other = found.get(key)
+            other = found.get(name.start_byte)
             if other and other.kind == kind and other.end - other.start >= node.end_byte - node.start_byte:
                 continue
             owner = self._text_of(match["owner"][0]).rpartition(".")[2] if "owner" in match else ""
             if owner == "prototype":
                 owner = self._text_of(match["owner"][0]).split(".")[-2]
-            found[key] = Definition(
+            found[name.start_byte] = Definition(
                 kind, self._text_of(name), self.number, node.start_byte, node.end_byte, name.start_byte,
                 _outer_start(node), "" if owner in ("exports", "module") else owner,
             )  # fmt: skip
@@ -157,7 +148,7 @@ class Reader:
         index, text, definitions = self.index, self.text, self.index.definitions
         roles = {node.start_byte: role for capture, role in _CAPTURED for node in captured.get(capture, ())}
         for number in own:
-            if definitions[number].kind not in ("nested", "container"):
+            if definitions[number].kind != "nested":
                 roles[definitions[number].name_start] = Role.DEFINITION
         known: dict[bytes, int] = {}
         rows: list[tuple[int, int, int, int, int]] = []

@@ -32,7 +32,7 @@ class Definition:
     """A named definition in one file; every overload and variant of a name is a definition of its own."""
 
     kind: str
-    """function, method, constructor, class, type, constant, macro, container or nested."""
+    """function, method, constructor, class, type, constant, macro or nested."""
     name: str
     file: int
     start: int

@@ -32,7 +32,7 @@ _BUILD_NAME = re.compile(
     r"|arm|arm64|loong64|mips\w*|ppc64\w*|riscv64|s390x|wasm)\.go$"
 )
 MANIFESTS = re.compile(
-    r"(^|/)(go\.mod|package\.json|[tj]sconfig[^/]*\.json|Cargo\.toml|pyproject\.toml|setup\.cfg"
+    r"(^|/)(go\.mod|package\.json|[tj]sconfig[^/]*\.json|pyproject\.toml|setup\.cfg"
     r"|requirements[^/]*(/[^/]*)?\.txt)$"
 )
 """The files that say what an import path means."""

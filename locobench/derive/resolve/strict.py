@@ -6,7 +6,6 @@ use that can mean nothing else. A single mention that could mean something else 
 
 from __future__ import annotations
 
-import re
 import sys
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
@@ -17,9 +16,6 @@ from locobench.derive.code.imports import Import
 from locobench.derive.code.index import Index
 from locobench.derive.code.rows import FUNCTIONS, TYPES, Receiver, Role
 from locobench.derive.resolve.modules import FileModules, modules_of
-
-# The path before a name in Rust.
-_PATH = re.compile(r"(?:::)?(?:\w+::(?:<[^<>]*>::)?)*$")
 
 
 class Item(NamedTuple):
@@ -43,8 +39,7 @@ class Strict:
         self._known: dict[int, frozenset[Item] | str] = {}
         self._by_name: dict[str, list[int]] = defaultdict(list)
         for number, symbol in enumerate(index.symbols):
-            if symbol.kind != "container":
-                self._by_name[symbol.name].append(number)
+            self._by_name[symbol.name].append(number)
         self.modules = modules_of(index)
         self._bound: dict[int, set[int]] = {}
         self._taking: dict[str, set[int]] = {}
@@ -130,8 +125,6 @@ class Strict:
             return False
         if role == Role.UNCLEAR:
             raise Unclear("in an attribute, a pattern or a variant")
-        if role == Role.AKIN and language.name == "rust" and not self._is_in_function(index.scope[row]):
-            raise Unclear("named in a broken file or a macro")
         if role in (Role.IMPORT, Role.KEY) or (is_method and language.called and not self._is_called(row)):
             return False
         if is_method and receiver == Receiver.NONE and not language.implicit_self:
@@ -246,15 +239,10 @@ class Strict:
     def _qualifies(self, number: int, row: int) -> bool:
         """Return whether `word` in `word.name` can only be the symbol's module or class."""
         index, symbol = self.index, self.index.symbols[number]
-        path = word = index.names[index.receiver[row] - Receiver.FIRST_NAME]
-        file = index.file[row]
-        if index.language.name == "rust":
-            head = index.texts[file][max(0, index.start[row] - 120) : index.start[row]].decode("utf-8", "replace")
-            found = _PATH.search(re.sub(r"\s*::\s*", "::", head))
-            path = found[0] if found else ""
+        word, file = index.names[index.receiver[row] - Receiver.FIRST_NAME], index.file[row]
         if "." in symbol.qualified and word == symbol.qualified.split(".")[-2]:
             return self._type(word, file) is not None
-        return not self._binds(file, word) and self.modules.reaches(file, path, number)
+        return not self._binds(file, word) and self.modules.reaches(file, word, number)
 
     def _is_called(self, row: int) -> bool:
         index = self.index

@@ -68,10 +68,7 @@ class Facts:
 def tool(name: str) -> str | None:
     """Return the path of a program that `run.sh prepare` installed, or that the machine has."""
     own = CACHE / "bin" / name
-    if own.exists():
-        return str(own)
-    # rustup leaves a proxy of this name where the component is not installed.
-    return None if name == "rust-analyzer" else shutil.which(name)
+    return str(own) if own.exists() else shutil.which(name)
 
 
 def facts_of(language: str, root: Path) -> AbstractContextManager[Facts]:

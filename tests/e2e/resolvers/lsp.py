@@ -97,17 +97,13 @@ class LanguageServer:
             self._write({"jsonrpc": "2.0", "id": message["id"], "result": nothing})
         elif message.get("method") == "indexingEnded":
             self.indexed = True
-        elif message.get("method") == "experimental/serverStatus":
-            self.indexed = bool(message["params"].get("quiescent"))
 
     indexed = False
 
     def wait_until_indexed(self) -> None:
-        """Read until the server says that it has read all files (intelephense, rust-analyzer)."""
+        """Read until the server says that it has read all files (intelephense)."""
         while not self.indexed:
             self._answer(self._read())
-
-    wait_until_quiet = wait_until_indexed
 
     def _write(self, message: dict[str, Any]) -> None:
         data = json.dumps(message).encode()

@@ -1,17 +1,16 @@
-"""Facts from language servers (pyright, intelephense, clangd, rust-analyzer), asked for one symbol after the other."""
+"""Facts from language servers (pyright, intelephense, clangd), asked for one symbol after the other."""
 
 from __future__ import annotations
 
 import ast
 import json
 import re
-import tomllib
 from bisect import bisect_right
 from collections import defaultdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.e2e.resolvers.facts import CACHE, MODULES, Facts, tool
+from tests.e2e.resolvers.facts import MODULES, Facts
 from tests.e2e.resolvers.lsp import LanguageServer
 from tests.e2e.resolvers.python_imports import imports
 
@@ -19,12 +18,11 @@ _TESTS = re.compile(
     r"(^|/)(__)?(tests?|testing|specs?|testdata|fixtures?|mocks?|benchmarks?|benches|bench)(__)?/"
     r"|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$|Test\.php$|(^|/)(test[^/]*|[^/]*[_-]tests?)\.[ch]$|(_|/)tests?\.rs$"
 )
-_SUFFIXES = {"python": (".py",), "php": (".php",), "c": (".c", ".h"), "rust": (".rs",)}
+_SUFFIXES = {"python": (".py",), "php": (".php",), "c": (".c", ".h")}
 # Kinds of the protocol's SymbolKind.
 _CLASSES, _FUNCTIONS, _METHODS = {5, 10, 11, 23}, {12}, {6, 9}
 _IMPORTS = {
     "php": r"^\s*use\s[^;]*;|^\s*namespace\b.*",
-    "rust": r"^\s*(pub(\([^)]*\))?\s+)?use\s[^;]*;|^\s*(pub\s+)?extern crate.*",
 }
 _COMMENTS = re.compile(r"""(?P<no>"(?:[^"\\]|\\.)*"|'(?:[^'\\\n]|\\.)*')|/\*.*?\*/|//[^\n]*""", re.DOTALL)
 
@@ -71,7 +69,6 @@ class Served(Facts):
             "python": ["node", str(MODULES / "pyright/langserver.index.js"), "--stdio"],
             "php": ["node", str(MODULES / "intelephense/lib/intelephense.js"), "--stdio"],
             "c": ["clangd", "--background-index=false", "--log=error"],
-            "rust": [str(tool("rust-analyzer"))],
         }
         if self.language == "python":
             # Code for another system is code, too.
@@ -90,17 +87,11 @@ class Served(Facts):
         options: dict[str, Any] = (
             {"storagePath": "/tmp/intelephense", "clearCache": True} if self.language == "php" else {}
         )
-        if self.language == "rust":
-            project = {"crates": _crates(self.root), "sysroot_src": str(CACHE / "rust-library")}
-            options = {"procMacro": {"enable": False}, "checkOnSave": False, "linkedProjects": [project]}
         self.server = LanguageServer(commands[self.language], self.root, self.language, options)
         if self.language == "php":
             self.server.wait_until_indexed()
-        if self.language == "rust":
-            self.server.wait_until_quiet()
         for path in self.files:
-            if self.language != "rust":
-                self.server.open(path)
+            self.server.open(path)
             self._read(path)
         if self.language == "python":
             for importer, imported in imports(self.root, self.files):
@@ -142,18 +133,7 @@ class Served(Facts):
         place = one["range"]
         at = (one["selectionRange"]["start"]["line"], one["selectionRange"]["start"]["character"])
         span = (place["start"]["line"], place["start"]["character"]), (place["end"]["line"], place["end"]["character"])
-        if self.language == "rust" and name.startswith("impl"):
-            # `impl<T> Trait for &mut a::Type<T>` counts for `Type`.
-            type_name = re.sub(r"^impl\s*(<.*?>(?=\s+\w))?", "", name).rpartition(" for ")[2]
-            inner = [
-                *above,
-                re.sub(r"<.*", "", re.sub(r"^\W*(mut\s+|'\w+\s+|dyn\s+)*", "", type_name)).rpartition("::")[2].strip(),
-            ]
-            self.spans[path].append(Span(*span, f"{path}: {'.'.join(inner)}", "class", at))
-        elif self.language == "rust" and name == "tests" and kind == 2:
-            self.silent[path].append(span)
-            return
-        elif kind in _CLASSES:
+        if kind in _CLASSES:
             inner = [*above, name]
             self.spans[path].append(Span(*span, f"{path}: {'.'.join(inner)}", "class", at))
         elif kind in _FUNCTIONS | _METHODS:
@@ -273,37 +253,6 @@ class _Python(ast.NodeVisitor):
     def visit_Constant(self, node: ast.Constant) -> None:
         if isinstance(node.value, str):
             self.facts.silent[self.path].append(self._span(node))
-
-
-def _crates(root: Path) -> list[dict[str, Any]]:
-    """Return the workspace's crates for rust-analyzer, which cannot ask cargo without the network."""
-    packages: dict[str, tuple[Path, dict[str, Any]]] = {}
-    for path in sorted(root.rglob("Cargo.toml")):
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-        if name := content.get("package", {}).get("name"):
-            packages[name] = (path.parent, content)
-    crates: list[dict[str, Any]] = []
-    libraries: dict[str, int] = {}
-    for kind in ("lib", "bin"):
-        for name, (folder, content) in packages.items():
-            paths = [content.get("lib", {}).get("path", "src/lib.rs")] if kind == "lib" else ["src/main.rs"]
-            edition = content["package"].get("edition")
-            paths += [one["path"] for one in content.get("bin", []) if kind == "bin" and "path" in one]
-            for root_module in paths:
-                if (folder / root_module).is_file():
-                    if kind == "lib":
-                        libraries[name] = len(crates)
-                    crates.append({
-                        "root_module": str(folder / root_module),
-                        "edition": str(edition) if str(edition).isdigit() else "2021",
-                        "cfg": ["unix", 'target_os="linux"'], "of": name,
-                        "wanted": list(content.get("dependencies", {})),
-                    })  # fmt: skip
-    for crate in crates:
-        own, wanted = crate.pop("of"), crate.pop("wanted")
-        names = {one for one in (*wanted, own) if one in libraries and crates[libraries[one]] is not crate}
-        crate["deps"] = [{"crate": libraries[one], "name": one.replace("-", "_")} for one in sorted(names)]
-    return crates
 
 
 def _starts(text: str) -> list[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 
 
@@ -42,14 +41,6 @@ def read_json(text: bytes) -> object:
         return json.loads(re.sub(rb",(\s*[}\]])", rb"\1", plain).decode("utf-8-sig"))
     except (ValueError, RecursionError):
         return None
-
-
-def read_toml(text: bytes) -> dict[str, object]:
-    """Return what a manifest says; {} if it is unreadable."""
-    try:
-        return tomllib.loads(text.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return {}
 
 
 def mapping(value: object) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Imports of languages whose files share namespaces: Go, Java, C#, PHP and Rust."""
+"""Imports of languages whose files share namespaces: Go, Java, C# and PHP."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections import defaultdict
 from locobench.derive.code.imports import EVERYTHING, WHOLE, Import
 from locobench.derive.code.index import Index
 from locobench.derive.resolve.modules.base import Modules
-from locobench.derive.resolve.modules.paths import folder_of, mapping, read_toml, upwards
+from locobench.derive.resolve.modules.paths import folder_of, upwards
 
 
 class GoModules(Modules):
@@ -97,52 +97,4 @@ class SpaceModules(Modules):
             return own == theirs
         return bool(self._global & theirs) or any(
             f"{one}.".startswith(f"{space}.") or not space for one in own for space in theirs
-        )
-
-
-class RustModules(Modules):
-    """Rust: a path begins in this crate, in a crate of the workspace, or outside."""
-
-    def __init__(self, index: Index) -> None:
-        super().__init__(index)
-        self._crates: dict[str, str] = {}
-        """Folder of a crate -> its name in paths."""
-        for path, text in index.manifests.items():
-            if path.endswith("Cargo.toml"):
-                content = read_toml(text)
-                name = mapping(content.get("lib")).get("name") or mapping(content.get("package")).get("name")
-                if isinstance(name, str):
-                    self._crates[posixpath.dirname(path)] = name.replace("-", "_")
-
-    def _crate(self, file: int) -> str:
-        return next((one for one in upwards(folder_of(self.index.files[file])) if one in self._crates), "")
-
-    def _places(self, file: int) -> set[str]:
-        """Return the words that a path may have before the names of a file."""
-        parts = self.index.files[file].removesuffix(".rs").split("/")
-        crate = self._crates.get(self._crate(file), "crate")
-        return {*parts, *self.index.spaces[file], crate, "crate", "self", "super"}
-
-    def _is_inside(self, file: int, path: list[str], depth: int = 0) -> bool:
-        first = path[0]
-        if first in ("crate", "self", "super") or first in self.index.spaces[file]:
-            return True
-        if found := self.local[file, first]:
-            return depth < 5 and all(self._is_inside(file, one.module.split("::"), depth + 1) for one in found)
-        return first in self._crates.values()
-
-    def _leads(self, file: int, path: list[str], number: int) -> bool:
-        own = self.index.symbols[number].file
-        is_other_crate = path[0] in ("crate", "self", "super") and self._crate(file) != self._crate(own)
-        return self._is_inside(file, path) and not is_other_crate and path[-1] in self._places(own)
-
-    def brings(self, one: Import, number: int) -> bool:
-        return one.local == one.name and self._leads(one.file, one.module.split("::"), number)
-
-    def reaches(self, file: int, path: str, number: int) -> bool:
-        return self._leads(file, path.removesuffix("::").split("::"), number)
-
-    def sees(self, file: int, number: int) -> bool:
-        return bool(self.local[file, self.index.symbols[number].name]) or any(
-            self._leads(file, one.module.split("::"), number) for one in self.wide[file]
         )
