@@ -16,7 +16,7 @@ LISTING = 0.3
 """Highest F1 that an answer listing everything may reach."""
 CONTROL_SHARE = 0.25
 """Control questions per hard question: enough to reveal a difference that should not exist."""
-_ALL_CLASSES = ("python", "javascript", "typescript")
+_ALL_CLASSES = ("python", "typescript")
 """Languages in which every type that is declared like a class is one."""
 
 
@@ -118,7 +118,7 @@ def phrase(finding: Finding, language: Language) -> Question:
     elif kind == "importers":
         title = f"Which files import `{path}`, directly or not?"
         first = f"Which files import `{path}`, directly or through other files that they import?"
-        more = [_IMPORT_RULES.get(language.name, _SCRIPT_IMPORTS), f"`{path}` itself is not part of the answer."]
+        more = [_IMPORT_RULES[language.name], f"`{path}` itself is not part of the answer."]
     elif kind == "subtypes":
         title = f"What are the subtypes of `{name}`?"
         first = f"Which types are subtypes of {target}, directly or through other types of this code base?"
@@ -175,11 +175,9 @@ _ASSIGNED = (
     "A constant or a property whose value is a function written there, bare or as an argument of a call, is a function"
     " of its name."
 )
-_SCRIPT_USES = ", a default, a base class, a JSX tag, or code inside a template string"
 _USES = {
     "python": ", a default, a decorator, a base class, or code inside an f-string",
-    "javascript": _SCRIPT_USES,
-    "typescript": _SCRIPT_USES,
+    "typescript": ", a default, a base class, a JSX tag, or code inside a template string",
     "go": "",
     "c": "",
 }
@@ -200,14 +198,11 @@ def _use_rules(name: str, word: str, language: Language) -> list[str]:
     ]
 
 
-_SCRIPT_IMPORTS = (
-    "A file imports another one where an import or export statement, `require(…)` or `import(…)`, wherever it stands,"
-    " names it."
-)
 _IMPORT_RULES = {
     "python": "A file imports another one where an import statement, wherever it stands, names that module or takes a"
     " name out of it. That Python also runs the `__init__.py` of the packages above does not count.",
-    "typescript": f"{_SCRIPT_IMPORTS} Imports of types and `declare module` count.",
+    "typescript": "A file imports another one where an import or export statement, `require(…)` or `import(…)`,"
+    " wherever it stands, names it. Imports of types and `declare module` count.",
 }
 
 

@@ -47,7 +47,6 @@ def chain(suffix: str, use: str, head: str = "") -> dict[str, str]:
 
 TS = "import { reckon } from './lib'\nexport function useN() { return reckon() }\n"
 TS_DEFAULT = "import reckon from './lib'\nexport function useN() { return reckon() }\n"
-JS = "const reckon = require('./lib')\nfunction useN() { return reckon() }\nmodule.exports = { useN }\n"
 PY = "from app.lib import reckon\n\n\ndef useN():\n    return reckon()\n"
 GO = 'package useN\n\nimport "m/lib"\n\nfunc UseN() int { return lib.Reckon() }\n'
 JAVA = "package p;\nimport q.Lib;\nclass UseN { int useN() { return Lib.LIMIT; } }\n"
@@ -96,21 +95,18 @@ CASES = {
     "ts: a default loaded later": Case("typescript", "reckon", chain("ts", TS_DEFAULT) | {
         "src/lib.ts": "export default function reckon() { return 1 }\n",
         "src/other.ts": "export const other = async () => (await import('./lib')).default()\n"}, ("src/other.ts: other",)),
+    "ts: required under another name": Case("typescript", "reckon", chain("ts", TS) | {
+        "src/lib.ts": "export function reckon() { return 1 }\n",
+        "src/other.ts": "const { reckon: t } = require('./lib')\nexport function other() { return t() }\n"}, ("src/other.ts: other",)),
+    "ts: loaded later under another name": Case("typescript", "reckon", chain("ts", TS) | {
+        "src/lib.ts": "export function reckon() { return 1 }\n",
+        "src/other.ts": "export const other = () => import('./lib').then(({ reckon: t }) => t())\n"}, ("src/other.ts: other",)),
     "ts: exported under another name": Case("typescript", "reckon", chain("ts", TS) | {
         "src/lib.ts": "export function reckon() { return 1 }\nexport { reckon as t }\n",
         "src/other.ts": "import { t } from './lib'\nexport function other() { return t() }\n"}, ("src/other.ts: other",)),
     "ts: a default import of another module has the name": Case("typescript", "reckon", chain("ts", TS) | {
         "src/lib.ts": "export function reckon() { return 1 }\n", "src/slice.ts": "const slice = { reducer: 1 }\nexport default slice.reducer\n",
         "src/other.ts": "import reckon from './slice'\nexport function other() { return reckon() }\n"}, never=("src/other.ts: other",)),
-    "js: module.exports under another name": Case("javascript", "reckon", chain("js", JS) | {
-        "src/lib.js": "function reckon() { return 1 }\nmodule.exports = reckon\n",
-        "src/other.js": "const t = require('./lib')\nfunction other() { return t() }\n"}, ("src/other.js: other",)),
-    "js: a default import under another name": Case("javascript", "reckon", chain("js", TS_DEFAULT) | {
-        "src/lib.js": "export default function reckon() { return 1 }\n",
-        "src/other.js": "import t from './lib'\nexport function other() { return t() }\n"}, ("src/other.js: other",)),
-    "js: an exported property under another name": Case("javascript", "reckon", chain("js", JS.replace("const reckon", "const { reckon }")) | {
-        "src/lib.js": "function reckon() { return 1 }\nexports.reckon = reckon\nexports.t = reckon\n",
-        "src/other.js": "const { t } = require('./lib')\nfunction other() { return t() }\n"}, ("src/other.js: other",)),
     # Packages from outside.
     "python: an outside package of a file's name": Case("python", "reckon", python({
         "src/app/cli/redis.py": "def other():\n    return 1\n", "src/app/lib.py": "", "src/app/cli/lib.py": "def reckon():\n    return 1\n",
@@ -219,7 +215,6 @@ ASKED = {
         "tsconfig.json": '{"compilerOptions": {"paths": {"@app/*": ["./src/*"]}}, /* */}', "src/lib.ts": "export function reckon() { return 1 }\n"}),
     "ts: a package of the workspace": Case("typescript", "reckon", chain("ts", TS.replace("./lib", "@own/lib")) | {
         "packages/lib/package.json": '{"name": "@own/lib"}', "packages/lib/src/index.ts": "export function reckon() { return 1 }\n"}),
-    "js: module.exports": Case("javascript", "reckon", chain("js", JS) | {"src/lib.js": "function reckon() { return 1 }\nmodule.exports = reckon\n"}),
     "python: a module under another name": Case("python", "reckon", python({
         f"src/app/use{n}.py": f"import app.lib as other\n\n\ndef use{n}():\n    return other.reckon()\n" for n in (1, 2, 3)})),
     "python: a file of an outside package's name": Case("python", "reckon", python({"src/app/cli/redis.py": "x = 1\n", "src/app/out.py": "import redis\n"})),

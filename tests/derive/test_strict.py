@@ -96,13 +96,6 @@ LANGUAGE_SAMPLES = {
         },
         {"charge": {"src/b.ts: pay"}, "Till.fillTill": {"src/a.ts: Till.open"}},
     ),
-    "javascript": (
-        {
-            "lib/a.js": "exports.x = 1\nfunction charge() {}\nmodule.exports = { charge }\n",
-            "lib/b.js": "const { charge } = require('./a')\nfunction pay() { return () => charge() }\n",
-        },
-        {"charge": {"lib/b.js: pay"}},
-    ),
     "php": (
         {
             "src/A.php": "<?php\nnamespace P;\nclass A {\n  function fillTill() {}\n  function openTill() { $this->fillTill(); $fillTill = 1; }\n}\n",

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-WHOLE, EVERYTHING, DEFAULT, VALUE, EFFECT, OTHER = "", "*", "default", "=", "!", "?"
-"""Instead of a name: the module itself, all of its names, an ES module's default export, what CommonJS's `require`
-returns, nothing, and a use of a module that is not followed."""
+WHOLE, EVERYTHING, DEFAULT, EFFECT, OTHER = "", "*", "default", "!", "?"
+"""Instead of a name: the module itself, all of its names, an ES module's default export, nothing, and
+a use of a module that is not followed."""
 
 ImportedName = tuple[str, str, str]
 """Module, name in it, local name."""
@@ -54,24 +54,17 @@ _ES = re.compile(
     r"(?P<kind>import|export)\s+(?:type\s+)?(?:(?P<default>[\w$]+)\s*,?\s*)?(?:\*(?:\s*as\s+(?P<all>[\w$]+))?\s*)?"
     rf"(?:\{{(?P<names>[^}}]*)\}}\s*)?(?:from\s*{_QUOTED})?"
 )
-_CALLED = re.compile(
-    rf"(?:(?P<left>[\w$]+|\{{[^}}]*\}})\s*(?::[^=]*)?=\s*)?(?:await\s+)?(?P<how>require|import)\s*\(\s*{_QUOTED}\s*\)"
-    r"(?P<rest>.*)",
-    re.DOTALL,
-)
+_CALLED = re.compile(rf"\b(?:require|import)\s*\(\s*{_QUOTED}")
 _DEFAULT = re.compile(
     r"export\s+default\s+(?:(?:abstract\s+)?class\b|(?:async\s+)?function\b\s*\*?|interface\b)?\s*([\w$]+)\s*(.?)"
 )
-
-_WHOLE_EXPORT = re.compile(
-    r"(?:export\s*=|(?:module\.)?exports\s*=\s*(?:module\.exports\s*=\s*)?(?=[\w$]+\s*;?$))\s*([\w$]+)"
-)
+_WHOLE_EXPORT = re.compile(r"export\s*=\s*([\w$]+)")
 
 
 def _script(statement: str) -> Iterator[ImportedName]:
     text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", statement, flags=re.DOTALL) if "/" in statement else statement
     if found := re.match(r"import\s+([\w$]+)\s*=\s*(?:require\s*\(\s*" + _QUOTED + ")?", text):
-        yield found[2] or "", VALUE if found[2] else OTHER, found[1]
+        yield found[2] or "", OTHER, found[1]
     elif (found := re.match(r"import\s*" + _QUOTED, text)) or (found := re.match(r"module\s*" + _QUOTED, text)):
         yield found[1], EFFECT, ""
     elif text.startswith("export default"):
@@ -81,11 +74,6 @@ def _script(statement: str) -> Iterator[ImportedName]:
             yield "", found[1], DEFAULT
     elif found := _WHOLE_EXPORT.match(text):
         yield "", found[1], DEFAULT
-    elif re.match(r"(?:module\.)?exports\s*=\s*\{", text):
-        for name, local in re.findall(r"([\w$]+)\s*:\s*([\w$]+)\s*[,}]", text):
-            yield "", local, name
-    elif found := re.match(r"(?:module\.)?exports\.([\w$]+)\s*=\s*([\w$]+)\s*;?$", text):
-        yield "", found[2], found[1]
     elif text.startswith(("import", "export")) and not re.match(r"import\s*\(", text):
         found = _ES.match(text)
         if found is None:
@@ -102,20 +90,7 @@ def _script(statement: str) -> Iterator[ImportedName]:
         if module and found["names"] is not None and not found["names"].strip():
             yield module, EFFECT, ""
     elif found := _CALLED.search(text):
-        yield from _parse_call(found["left"] or "", found["how"], found[3], found["rest"].strip().rstrip(";"))
-
-
-def _parse_call(left: str, how: str, module: str, rest: str) -> Iterator[ImportedName]:
-    """Yield what `left = require(module) rest` takes."""
-    if left.startswith("{") and not rest:
-        for name, local in _LISTED.findall(left):
-            yield module, name, local or name
-    elif left and not rest:
-        yield module, VALUE if how == "require" else WHOLE, left
-    elif left and (found := re.fullmatch(r"\.([\w$]+)", rest)):
-        yield module, found[1], left
-    else:
-        yield module, OTHER, left
+        yield found[1], OTHER, ""
 
 
 def _go(statement: str) -> Iterator[ImportedName]:
@@ -154,6 +129,6 @@ def _php(statement: str) -> Iterator[ImportedName]:
 
 
 _PARSERS: dict[str, Callable[[str], Iterator[ImportedName]]] = {
-    "python": _python, "javascript": _script, "typescript": _script, "go": _go, "java": _java, "csharp": _csharp,
+    "python": _python, "typescript": _script, "go": _go, "java": _java, "csharp": _csharp,
     "php": _php,
 }  # fmt: skip

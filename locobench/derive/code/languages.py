@@ -105,7 +105,7 @@ LANGUAGES = {
             "javascript", "JavaScript", (".js", ".mjs", ".cjs", ".jsx"),
             {"": ("tree_sitter_javascript", "language")},
             _FOLDERS + r"|[._-](test|spec)\.[mc]?jsx?$",
-            _THIS, constructor="constructor", special=r"toString|toJSON|valueOf|inspect", shared="script",
+            constructor="constructor", structural=False, shared="script",
         ),
         Language(
             "typescript", "TypeScript", (".ts", ".tsx", ".mts", ".cts"),

@@ -58,8 +58,7 @@ class Reader:
             _cover(paint, node, node, Role.UNCLEAR)
         for node in captured.get("opaque", ()):
             self.index.muddy(self.text[node.start_byte : node.end_byte])
-        statements = {node.byte_range: node for node in map(_statement, captured.get("source", ()))}
-        for node in statements.values():
+        for node in captured.get("source", ()):
             found = parse_import(self.index.language.name, self._text_of(node, most=_LONGEST_IMPORT))
             self.index.imports += [Import(self.number, *one) for one in found]
         for node in captured.get("testmark", ()):
@@ -92,8 +91,7 @@ class Reader:
             name = match["name"][0]
             kind = next(kind for kind in match if kind not in ("name", "owner"))
             node = match[kind][0]
-            # `const a = require(...)` is an import.
-            if paint[name.start_byte] == Role.IGNORED or (kind == "constant" and paint[name.start_byte] == Role.IMPORT):
+            if paint[name.start_byte] == Role.IGNORED:
                 continue
             other = found.get(name.start_byte)
             if other and other.kind == kind and other.end - other.start >= node.end_byte - node.start_byte:
@@ -206,14 +204,6 @@ _CAPTURED = (
 
 def _cover(paint: bytearray, first: Node, last: Node, role: int) -> None:
     paint[first.start_byte : last.end_byte] = bytes([role]) * (last.end_byte - first.start_byte)
-
-
-def _statement(node: Node) -> Node:
-    """Return the declaration or assignment that takes a call's value, else the node itself."""
-    one: Node | None = node
-    while one is not None and one.type in ("call_expression", "await_expression", "member_expression"):
-        one = one.parent
-    return one if one is not None and one.type == "variable_declarator" else node
 
 
 def _outer_start(node: Node) -> int:

@@ -27,7 +27,7 @@ from tests.e2e.resolvers.facts import Facts, facts_of
 FUNCTIONS = ("function", "method", "constructor")
 
 REPOSITORIES = {
-    "click": ("python",), "express": ("javascript",), "hono": ("typescript",), "gin": ("go",),
+    "click": ("python",), "hono": ("typescript",), "gin": ("go",),
     "commons-cli": ("java",), "Slim": ("php",), "hiredis": ("c",), "inspect_ai": ("python",),
     "prometheus": ("go", "typescript"),
 }  # fmt: skip

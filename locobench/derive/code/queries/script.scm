@@ -18,7 +18,7 @@
 (array_pattern (assignment_pattern left: (identifier) @bind))
 (pair_pattern value: (identifier) @bind)
 (pair_pattern value: (assignment_pattern left: (identifier) @bind))
-(pair_pattern key: (property_identifier) @key)
+(pair_pattern key: (property_identifier) @unclear)
 (shorthand_property_identifier_pattern) @bind
 (arrow_function parameter: (identifier) @bind)
 (variable_declarator name: (identifier) @bind)

@@ -13,7 +13,7 @@ from locobench.derive.resolve.modules.spaces import GoModules, SpaceModules
 def modules_of(index: Index) -> Modules:
     """Return what resolves the imports of an index's language."""
     kinds: dict[str, type[Modules]] = {
-        "python": PythonModules, "javascript": ScriptModules, "typescript": ScriptModules, "go": GoModules,
+        "python": PythonModules, "typescript": ScriptModules, "go": GoModules,
         "java": SpaceModules, "csharp": SpaceModules, "php": SpaceModules,
     }  # fmt: skip
     return kinds.get(index.language.name, Modules)(index)

@@ -55,7 +55,7 @@ class Modules:
 
 
 class FileModules(Modules):
-    """Modules that are files: Python, JavaScript and TypeScript."""
+    """Modules that are files: Python and TypeScript."""
 
     OUTSIDE, UNKNOWN = -1, -2
 

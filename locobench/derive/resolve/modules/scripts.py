@@ -1,4 +1,4 @@
-"""JavaScript's and TypeScript's imports, by files, tsconfig and workspaces."""
+"""TypeScript's imports, by files, tsconfig and workspaces."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import re
 from collections import defaultdict
 from functools import cached_property
 
-from locobench.derive.code.imports import DEFAULT, OTHER, VALUE, WHOLE, Import
+from locobench.derive.code.imports import DEFAULT, OTHER, WHOLE, Import
 from locobench.derive.code.index import Index
 from locobench.derive.resolve.modules.base import FileModules
 from locobench.derive.resolve.modules.paths import mapping, read_json, upwards
 
-_SUFFIXES = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
+_SUFFIXES = (".ts", ".tsx", ".mts", ".cts")
 _TYPESCRIPT = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
 _BUILT_IN = frozenset(
     """assert async_hooks buffer bun child_process cluster console constants crypto dgram diagnostics_channel dns domain
@@ -22,7 +22,7 @@ _BUILT_IN = frozenset(
 
 
 class ScriptModules(FileModules):
-    """JavaScript and TypeScript: relative paths, tsconfig's `paths` and `baseUrl`, packages of the workspace."""
+    """TypeScript: relative paths, tsconfig's `paths` and `baseUrl`, packages of the workspace."""
 
     def __init__(self, index: Index) -> None:
         super().__init__(index)
@@ -108,7 +108,7 @@ class ScriptModules(FileModules):
         """File -> imports of its default export, or of all of it."""
         found: dict[int, list[Import]] = defaultdict(list)
         for one in self.index.imports:
-            if one.module and one.name in (DEFAULT, VALUE, WHOLE, OTHER):
+            if one.module and one.name in (DEFAULT, WHOLE, OTHER):
                 found[self.find(one.file, one.module)].append(one)
         return found
 
@@ -119,14 +119,14 @@ class ScriptModules(FileModules):
         if one.local != symbol.name:
             return False
         found = self.find(one.file, one.module)
-        if one.name in (DEFAULT, VALUE):
+        if one.name == DEFAULT:
             return found == symbol.file and self._defaults[found] == {symbol.name}
         return one.name == symbol.name and self.provides(found, number)
 
     def reaches(self, file: int, path: str, number: int) -> bool:
         found = self.local[file, path]
         return bool(found) and all(
-            one.name in (WHOLE, VALUE) and self.provides(self.find(file, one.module), number) for one in found
+            one.name == WHOLE and self.provides(self.find(file, one.module), number) for one in found
         )
 
     def is_renamed(self, number: int) -> bool:
