@@ -1,4 +1,4 @@
-"""A question about the structure of the code, with its answer."""
+"""A question with its answer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ class Finding:
     """The answer of a single grep."""
     asked: tuple[str, ...]
     """The names to grep for to find everything."""
-    tier: str
     extra: dict[str, str] = field(default_factory=dict)
     """Other facts that the wording needs."""
 

@@ -17,7 +17,7 @@ CHANGED_FUNCTIONS = "changed_functions"
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of question about the structure of the code."""
+    """A kind of question."""
 
     checked: frozenset[str]
     """Languages in which no answer differed from an independent resolver's, over three questions."""
@@ -40,4 +40,5 @@ KINDS = {
     "direct_users": Kind(_in("go python typescript"), control=True),
     "class_users": Kind(_in("go java php python typescript"), control=True),
     "constant_users": Kind(_in("go python typescript"), control=True),
+    CHANGED_FUNCTIONS: Kind(_in("")),
 }

@@ -15,7 +15,7 @@ from locobench.derive.code.languages import Language
 from locobench.derive.code.scope import Scope, Source, is_read, scopes, texts
 from locobench.derive.code.tree import Family, Repository, Tree
 from locobench.derive.finding import Finding
-from locobench.derive.history import Change, History
+from locobench.derive.history import History
 from locobench.derive.kinds import AGREEMENT, CHANGED_FUNCTIONS, FEWEST_FILES, HARD, KINDS, STRUCTURE
 from locobench.derive.report import Choice, LanguageReport, Report
 from locobench.derive.structure import Structure
@@ -70,38 +70,37 @@ class _Deriver:
     ) -> None:
         self.repository, self.domain, self.choice = repository, domain, choice
         self.folder, self.watch = folder, watch
+        self.tree = repository.tree(repository.commit(choice.revision))
+        self.report = Report(repository.name, self.tree.commit)
         self.projects: dict[str, str] = {}
         """Commit -> its project."""
         self.numbers: Counter[str] = Counter()
 
     def run(self) -> Report:
         """Derive the questions."""
-        repository, choice = self.repository, self.choice
-        tree = repository.tree(repository.commit(choice.revision))
-        found, unknown = scopes(tree)
-        report = Report(repository.name, tree.commit, unknown=unknown)
-        if tree.submodules:
-            report.notes.append(f"{len(tree.submodules)} submodules are not read: {', '.join(tree.submodules[:3])}")
+        report, choice = self.report, self.choice
+        found, report.unknown = scopes(self.tree)
+        if modules := self.tree.submodules:
+            report.notes.append(f"{len(modules)} submodules are not read: {', '.join(modules[:3])}")
         wanted = [scope for _, scope in sorted(found.items())]
         if choice.together and (others := [one.language.title for one in wanted if not one.language.packaged]):
             report.notes.append(f"--together cannot tell packages apart in {', '.join(others)}; left out")
             wanted = [one for one in wanted if one.language.packaged]
         largest = max(wanted, key=lambda scope: sum(blob.size for blob in scope.blobs), default=None)
         for scope in wanted:
-            own = LanguageReport(scope.language.name, left_out=scope.left_out)
+            own = LanguageReport(scope.language.name, len(scope.blobs), scope.left_out)
             report.languages.append(own)
-            own.files = len(scope.blobs)
             if not scope.language.structural:
                 own.reasons["in a language with questions from the history alone"] += 1
             elif len(scope.blobs) < FEWEST_FILES:
                 own.reasons["fewer than three files"] += 1
             else:
-                self._structure(scope, tree, report, own)
+                self._structure(scope, own)
             if scope is largest and choice.history and not choice.together:
-                self._history(scope, tree.commit, report, own)
+                self._history(scope.language, own)
         return report
 
-    def _structure(self, scope: Scope, tree: Tree, report: Report, own: LanguageReport) -> None:
+    def _structure(self, scope: Scope, own: LanguageReport) -> None:
         language = scope.language
         label = f"Reading {self.repository.name} ({language.title})"
         files = self.watch(texts(self.repository, scope), len(scope.beside) + len(scope.blobs), label)
@@ -113,36 +112,31 @@ class _Deriver:
         own.reasons += structure.reasons
         if all(KINDS[one.kind].control for one in chosen):
             return
-        project = self._project(language, tree, index.files, index.texts)
+        project = self._project(language, self.tree, index.files, index.texts)
         names = index.defined_names()
         for one in chosen:
-            self._ask(report, project, questions.phrase(one, language), one, names)
+            self._ask(project, questions.phrase(one, language), one, names)
 
-    def _history(self, scope: Scope, commit: str, report: Report, own: LanguageReport) -> None:
+    def _history(self, language: Language, own: LanguageReport) -> None:
         if self.repository.is_shallow:
-            report.notes.append("the clone is shallow: the older history is not read")
-        history = History(self.repository, scope.language)
+            self.report.notes.append("the clone is shallow: the older history is not read")
+        history = History(self.repository, language)
+        own.history = history.reasons
         asked = 0
-        for change in history.changes(commit):
-            asked += self._change(change, scope.language, report, history)
+        for change in history.changes(self.tree.commit):
+            tree = self.repository.tree(change.parent)
+            sources = [one for one in texts(self.repository, scopes(tree)[0][language.name]) if is_read(one)]
+            files, contents = [one.path for one in sources], [one.text for one in sources]
+            word, grep = history.best_grep(change, [*zip(files, contents, strict=True)])
+            finding = Finding(CHANGED_FUNCTIONS, change.commit, word, "change", 1, change.answer, grep, (word,))
+            if finding.grep_f1 > HARD:
+                history.reasons["one grep answers it"] += 1
+                continue
+            project = self._project(language, tree, files, contents)
+            self._ask(project, questions.phrase_change(change, language), finding, change.names)
+            asked += 1
             if asked == self.choice.history:
                 break
-        own.history = history.reasons
-
-    def _change(self, change: Change, language: Language, report: Report, history: History) -> bool:
-        tree = self.repository.tree(change.parent)
-        found, _ = scopes(tree)
-        files = [one[:2] for one in texts(self.repository, found[language.name]) if is_read(one)]
-        word, answer = history.best_grep(change, files)
-        finding = Finding(
-            CHANGED_FUNCTIONS, change.commit, word, "change", 1, change.answer, answer, (word,), "history"
-        )
-        if finding.grep_f1 > HARD:
-            history.reasons["one grep answers it"] += 1
-            return False
-        project = self._project(language, tree, [path for path, _ in files], [text for _, text in files])
-        self._ask(report, project, questions.phrase_change(change, language), finding, change.names)
-        return True
 
     def _project(self, language: Language, tree: Tree, files: list[str], contents: list[bytes]) -> _Project:
         """Write a tree as a project, once for all languages; the questions in this one are about `files`."""
@@ -154,28 +148,18 @@ class _Deriver:
         return _Project(self.projects[tree.commit], tree.commit, language, files, characters)
 
     def _ask(
-        self,
-        report: Report,
-        project: _Project,
-        question: questions.Question,
-        finding: Finding,
-        names: dict[str, list[str]],
+        self, project: _Project, question: questions.Question, finding: Finding, names: dict[str, list[str]]
     ) -> None:
         """Write a question as a scenario in the benchmark's format.
 
         Args:
             names: the names that each file defines.
         """
-        is_change, language = finding.kind == CHANGED_FUNCTIONS, project.language.name
+        kind, language, items = KINDS[finding.kind], project.language.name, len(finding.answer)
+        is_change = finding.kind == CHANGED_FUNCTIONS
         category = AGREEMENT if is_change else STRUCTURE
         group = f"{project.id}_{category}"
         self.numbers[group] += 1
-        items = len(finding.answer)
-        checked, control = False, False
-        if not is_change:
-            kind = KINDS[finding.kind]
-            control = kind.control
-            checked = language in kind.checked
         scenario = {
             "id": f"{group}_{self.numbers[group]:02d}",
             "source": scenarios.SOURCE,
@@ -207,9 +191,9 @@ class _Deriver:
             },
             "derived": {
                 "kind": finding.kind,
-                "tier": finding.tier,
-                "checked": checked,
-                "control_group": control,
+                "tier": "history" if is_change else "syntax",
+                "checked": language in kind.checked,
+                "control_group": kind.control,
                 "grep_f1": finding.grep_f1,
                 "repository": self.repository.name,
                 "greps": len(finding.asked),
@@ -219,7 +203,7 @@ class _Deriver:
             },
         }
         self.folder.add_scenario(scenario)
-        report.scenarios.append(scenario)
+        self.report.scenarios.append(scenario)
 
 
 def _names_of(answer: Iterable[str], names: dict[str, list[str]]) -> dict[str, list[str]]:

@@ -234,7 +234,7 @@ class Structure:
             yield Finding(
                 "importers", path, stem, "module", 0,
                 tuple(sorted(index.files[one] for one in answer)), tuple(sorted(index.files[one] for one in grep)),
-                tuple(sorted(asked)), "syntax", self._outside(file),
+                tuple(sorted(asked)), self._outside(file),
             )  # fmt: skip
 
     def _finding(
@@ -250,7 +250,7 @@ class Structure:
         return Finding(
             kind, self.say(self._item(number)), symbol.name, symbol.kind, depth,
             tuple(sorted(map(self.say, items))), tuple(sorted(map(self.say, hits))), tuple(sorted(set(asked))),
-            "syntax", (extra or {}) | self._outside(symbol.file),
+            (extra or {}) | self._outside(symbol.file),
         )  # fmt: skip
 
     def _counts(self, target: int, file: int) -> bool:
