@@ -13,7 +13,7 @@ from locobench.derive.code.build import build
 from locobench.derive.code.index import Index
 from locobench.derive.code.languages import Language
 from locobench.derive.code.scope import Scope, Source, is_read, scopes, texts
-from locobench.derive.code.tree import Family, Repository, Tree
+from locobench.derive.code.tree import Family, Repository, Tree, write_tree
 from locobench.derive.finding import Finding
 from locobench.derive.history import History
 from locobench.derive.kinds import AGREEMENT, CHANGED_FUNCTIONS, FEWEST_FILES, HARD, KINDS, STRUCTURE
@@ -47,7 +47,8 @@ def derive(paths: Sequence[Path], output_dir: Path, choice: Choice, watch: Watch
             domain += f"_{taken[domain]}" if taken[domain] > 1 else ""
             reports.append(_Deriver(repository, domain, choice, folder, watch).run())
         if any(report.scenarios for report in reports):
-            folder.finish((report.name, report.commit) for report in reports)
+            commits = [{"name": report.name, "commit": report.commit} for report in reports]
+            scenarios.write(folder / scenarios.MARK, {"generator": "locobench-harbor", "repositories": commits})
     return reports
 
 
@@ -65,9 +66,7 @@ class _Project(NamedTuple):
 class _Deriver:
     """Derives the questions of one repository."""
 
-    def __init__(
-        self, repository: Repository, domain: str, choice: Choice, folder: scenarios.Folder, watch: Watch
-    ) -> None:
+    def __init__(self, repository: Repository, domain: str, choice: Choice, folder: Path, watch: Watch) -> None:
         self.repository, self.domain, self.choice = repository, domain, choice
         self.folder, self.watch = folder, watch
         self.tree = repository.tree(repository.commit(choice.revision))
@@ -143,7 +142,9 @@ class _Deriver:
         if tree.commit not in self.projects:
             project_id = self.projects[tree.commit] = f"{self.domain}_{len(self.projects) + 1:03d}"
             facts = {"specification": {"unique_id": project_id, "name": self.repository.name}, "commit": tree.commit}
-            self.folder.add_project(project_id, self.repository.name, self.repository, tree, facts)
+            folder = self.folder / "generated" / project_id
+            write_tree(self.repository, tree, folder / self.repository.name)
+            scenarios.write(folder / "project_metadata.json", facts)
         characters = sum(len(text.decode("utf-8", "replace")) for text in contents)
         return _Project(self.projects[tree.commit], tree.commit, language, files, characters)
 
@@ -202,7 +203,7 @@ class _Deriver:
                 "files": finding.files,
             },
         }
-        self.folder.add_scenario(scenario)
+        scenarios.write(self.folder / "output" / "scenarios" / f"{scenario['id']}.json", scenario)
         self.report.scenarios.append(scenario)
 
 

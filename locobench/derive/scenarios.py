@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from locobench.derive.code.tree import Repository, Tree, write_tree
 from locobench.shared.errors import InputError
 from locobench.shared.files import building_folder, put_folder
 from locobench.shared.terminal import first_few
@@ -20,40 +19,15 @@ SOURCE = "derived"
 """The organisation that the tasks are registered under."""
 
 
-class Folder:
-    """A data folder that is built beside its place; `finish` puts it there."""
-
-    def __init__(self, building: Path, place: Path) -> None:
-        self.building, self.place = building, place
-        (building / "output" / "scenarios").mkdir(parents=True)
-        (building / "generated").mkdir()
-
-    def add_project(
-        self, project_id: str, root: str, repository: Repository, tree: Tree, facts: dict[str, Any]
-    ) -> None:
-        """Write a project: the commit's files below one root folder, and project_metadata.json beside it."""
-        folder = self.building / "generated" / project_id
-        write_tree(repository, tree, folder / root)
-        self._write(folder / "project_metadata.json", facts)
-
-    def add_scenario(self, scenario: dict[str, Any]) -> None:
-        """Write a scenario."""
-        self._write(self.building / "output" / "scenarios" / f"{scenario['id']}.json", scenario)
-
-    def finish(self, repositories: Iterable[tuple[str, str]]) -> None:
-        """Write the mark, with name and commit of each repository, and move the folder to its place."""
-        facts = [{"name": name, "commit": commit} for name, commit in repositories]
-        self._write(self.building / MARK, {"generator": "locobench-harbor", "repositories": facts})
-        put_folder(self.building, self.place)
-
-    @staticmethod
-    def _write(path: Path, value: Any) -> None:
-        path.write_text(json.dumps(value, indent=2), encoding="utf-8")
+def write(path: Path, value: Any) -> None:
+    """Write a value as JSON, with the folders above the file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value, indent=2), encoding="utf-8")
 
 
 @contextlib.contextmanager
-def data_folder(output_dir: Path, repositories: Iterable[str]) -> Iterator[Folder]:
-    """Yield a folder to fill, which is removed after the block unless it was finished.
+def data_folder(output_dir: Path, repositories: Iterable[str]) -> Iterator[Path]:
+    """Yield a folder to fill, which takes its place after the block if the mark is in it, and is removed otherwise.
 
     Args:
         repositories: names of the repositories whose questions go into the folder.
@@ -66,7 +40,9 @@ def data_folder(output_dir: Path, repositories: Iterable[str]) -> Iterator[Folde
     try:
         with building_folder(place) as building:
             check_place(output_dir, repositories)
-            yield Folder(building, place)
+            yield building
+            if (building / MARK).exists():
+                put_folder(building, place)
     except OSError as error:
         raise InputError(
             f"{error.filename or output_dir}: {error.strerror or error}; name another --output_dir"
