@@ -91,28 +91,15 @@ NOT_THE_LIB = {
     "everything from an outside package": {"two/api.py": "from outside import *\n\n\ndef call():\n    return mint_token()\n"},
     "an object that may be the module": {"two/api.py": "import lib\n\n\ndef call(it=lib):\n    return it.mint_token()\n"},
     "the package through a try": {"two/api.py": "try:\n    import outside as lib\nexcept ImportError:\n    import lib\n\n\ndef call():\n    return lib.mint_token()\n"},
+    "its own function": {"two/free.py": "def mint_token():\n    return 3\n\n\ndef free():\n    return mint_token()\n"},
+    "a parameter": {"two/free.py": "def free(mint_token):\n    return mint_token\n"},
+    "an attribute of an object": {"two/free.py": "def free(it):\n    return it.mint_token + it.mint_token()\n"},
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("what", NOT_THE_LIB)
 def test_what_may_be_an_outside_package_is_not_asked_about(what: str, tmp_path: Path) -> None:
     assert not asked(family(tmp_path, lib=LIB, one=ONE, two=TWO | NOT_THE_LIB[what]), "mint_token")
-
-
-ANOTHER = {
-    "its own function": "def mint_token():\n    return 3\n\n\ndef free():\n    return mint_token()\n",
-    "its own function from another file": "from two.own import mint_token\n\n\ndef free():\n    return mint_token()\n",
-    "a parameter": "def free(mint_token):\n    return mint_token\n",
-    "an attribute of an object": "def free(it):\n    return it.mint_token + it.mint_token()\n",
-    "a function of the standard library's module": "import secrets\n\n\ndef free():\n    return secrets.mint_token()\n",
-}
-
-
-@pytest.mark.parametrize("what", ANOTHER)
-def test_a_name_of_another_repository_s_own_is_no_use(what: str, tmp_path: Path) -> None:
-    own = {"two/own.py": "def mint_token():\n    return 4\n"} if "another file" in what else {}
-    found = asked(family(tmp_path, lib=LIB, one=ONE, two=TWO | own | {"two/free.py": ANOTHER[what]}), "mint_token")
-    assert found["users_in_steps", 2].answer == STEPS
 
 
 GO_LIB = {

@@ -6,13 +6,11 @@ use that can mean nothing else. A single mention that could mean something else 
 
 from __future__ import annotations
 
-import sys
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from functools import cached_property
 from typing import NamedTuple
 
-from locobench.derive.code.imports import Import
 from locobench.derive.code.index import Index
 from locobench.derive.code.rows import FUNCTIONS, TYPES, Receiver, Role
 from locobench.derive.resolve.modules import FileModules, modules_of
@@ -42,7 +40,6 @@ class Strict:
             self._by_name[symbol.name].append(number)
         self.modules = modules_of(index)
         self._bound: dict[int, set[int]] = {}
-        self._taking: dict[str, set[int]] = {}
 
     def users(self, symbol: int) -> frozenset[Item]:
         """Return the users of a symbol.
@@ -80,11 +77,7 @@ class Strict:
     def _check_name(self, number: int) -> None:
         """Raise Unclear unless the name alone identifies the symbol."""
         index, symbol = self.index, self.index.symbols[number]
-        others = [
-            index.symbols[other]
-            for other in self._by_name[symbol.name]
-            if other != number and not self._is_apart(number, index.symbols[other].file)
-        ]
+        others = [index.symbols[other] for other in self._by_name[symbol.name] if other != number]
         # A type's own constructors may have its name.
         if any(symbol.kind not in TYPES or (one.kind, one.owner) != ("constructor", number) for one in others):
             raise Unclear("defined more than once")
@@ -103,10 +96,7 @@ class Strict:
         # A method needs a receiver, so a bare name that is imported cannot mean it.
         if (symbol.kind != "method" or index.language.implicit_self) and (
             self.modules.is_renamed(number)
-            or not all(
-                self.modules.brings(one, number) or self._brings_another(one, number)
-                for one in self.modules.named[symbol.name]
-            )
+            or not all(self.modules.brings(one, number) for one in self.modules.named[symbol.name])
         ):
             raise Unclear("imported under another name, or from elsewhere")
         if index.language.name == "php" and self._spellings[symbol.name.casefold()] > 1:
@@ -117,8 +107,6 @@ class Strict:
         index, symbol = self.index, self.index.symbols[number]
         role, receiver, language = index.role[row], index.receiver[row], index.language
         is_method = symbol.kind == "method"
-        if self._is_apart(number, index.file[row]) and self._means_another(number, row):
-            return False
         if role in (Role.DEFINITION, Role.DECLARATION):
             if role == Role.DEFINITION and index.scope[row] >= 0 and self._hides(number, row):
                 raise Unclear("also a local name")
@@ -144,50 +132,6 @@ class Strict:
         elif receiver == Receiver.ITSELF or not self._qualifies(number, row):
             raise Unclear("called on an unknown receiver")
         return True
-
-    def _is_apart(self, number: int, file: int) -> bool:
-        """Return whether a file of another repository needs an import to use a symbol."""
-        index, symbol = self.index, self.index.symbols[number]
-        return (
-            index.home(index.files[file]) != index.home(index.files[symbol.file])
-            and isinstance(self.modules, FileModules)
-            and "." not in symbol.qualified
-        )
-
-    def _brings_another(self, one: Import, number: int) -> bool:
-        """Return whether an import in another repository takes that repository's own symbol of the same name."""
-        return self._is_apart(number, one.file) and any(
-            self._is_apart(number, self.index.symbols[other].file) and self.modules.brings(one, other)
-            for other in self._by_name[self.index.symbols[number].name]
-        )
-
-    def _means_another(self, number: int, row: int) -> bool:
-        """Return whether a name in another repository cannot mean the symbol, because its file does not import it."""
-        index, modules = self.index, self.modules
-        symbol, file, receiver = index.symbols[number], index.file[row], index.receiver[row]
-        if receiver == Receiver.COMPLEX or modules.wide[file]:
-            return False
-        if receiver in (Receiver.NONE, Receiver.ITSELF):
-            return all(self._brings_another(one, number) for one in modules.local[file, symbol.name])
-        # An object's attribute: the object may be a module only where something of the symbol's repository is imported.
-        word = index.names[receiver - Receiver.FIRST_NAME]
-        if found := modules.local[file, word]:
-            return all(one.module.partition(".")[0] in sys.stdlib_module_names for one in found)
-        return file not in self._takers(index.home(index.files[symbol.file]))
-
-    def _takers(self, home: str) -> set[int]:
-        """Return the files with an import that leads into a repository, or cannot be resolved."""
-        if home not in self._taking:
-            modules = self.modules
-            assert isinstance(modules, FileModules)
-            self._taking[home] = {
-                one.file
-                for one in self.index.imports
-                if one.module
-                for target in modules.targets(one)
-                if target == modules.UNKNOWN or self.index.home(self.index.files[target]) == home
-            }
-        return self._taking[home]
 
     def _is_method_use(self, number: int, row: int) -> bool:
         index, receiver = self.index, self.index.receiver[row]
