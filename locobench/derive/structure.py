@@ -72,10 +72,10 @@ class Structure:
         while not any(self._makes_value(word, fresh) for word in words):
             front = self._expandable(fresh)
             try:
-                reached = {item for one in front for item in self.users_of(one)}
+                reached = {item for one in front for item in self.resolver.users(one)}
             except Unclear:
                 return
-            words = [self._word_of(one) for one in front]
+            words = [self.index.symbols[one].name for one in front]
             asked += words
             fresh = {item for item in reached - found if not self.index.is_inside(item.symbol, number)}
             if not fresh:
@@ -107,40 +107,11 @@ class Structure:
         self.reasons["a value made at the top level of a file, whose uses may count"] += found
         return found
 
-    def users_of(self, symbol: int) -> frozenset[Item]:
-        """Return the next step: a function's users, or for a constructor the users of its class.
-
-        Raises:
-            Unclear: the users cannot be determined.
-        """
-        one = self.index.symbols[symbol]
-        if one.kind == "constructor":
-            if one.owner < 0:
-                raise Unclear("a constructor of a class in another file")
-            if self._names_itself(one.owner):
-                raise Unclear("a constructor of a class that names itself, in a return type for example")
-            return self.resolver.users(one.owner)
-        return self.resolver.users(symbol)
-
-    def _names_itself(self, owner: int) -> bool:
-        """Return whether the text of a class mentions its name: whether that uses its constructor, readers differ."""
-        index = self.index
-        return any(
-            index.role[row] != Role.DEFINITION
-            and (item := index.item_of(index.scope[row])) is not None
-            and index.is_inside(item, owner)
-            for row in index.mentions(index.symbols[owner].name)
-        )
-
     def _expandable(self, items: Iterable[Item]) -> list[int]:
         kinds = (*FUNCTIONS, "mixed")
         return sorted(
             {item.symbol for item in items if item.symbol >= 0 and self.index.symbols[item.symbol].kind in kinds}
         )
-
-    def _word_of(self, symbol: int) -> str:
-        one = self.index.symbols[symbol]
-        return self.index.symbols[one.owner].name if one.kind == "constructor" and one.owner >= 0 else one.name
 
     def _of_subtypes(self, number: int) -> Iterator[Finding | None]:
         index, name = self.index, self.index.symbols[number].name
