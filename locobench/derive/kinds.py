@@ -31,7 +31,7 @@ def _in(languages: str) -> frozenset[str]:
 
 # docs/EXACT_QUESTIONS.md has the comparisons; a kind that has fewer than three questions there is not checked.
 KINDS = {
-    "users_in_steps": Kind(_in("c go php python typescript")),
+    "users_in_steps": Kind(_in("c go python typescript")),
     "all_users": Kind(_in("python")),
     "importers": Kind(_in("python typescript")),
     "subtypes": Kind(_in("php python")),
