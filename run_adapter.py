@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from locobench.dataset.catalog import BASE_IMAGE
 from locobench.shared.command_line import COUNT, DONE, NOTHING_DONE, PATH, POSITIVE, SOME_FAILED, Choice, option, script
+from locobench.shared.errors import InputError
 from locobench.shared.installation import EXTRACT, SCRIPTS, SELECT
 from locobench.shared.terminal import complain, first_few, progress, say
 
