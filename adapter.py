@@ -66,6 +66,8 @@ class LoCoBenchLoader:
 
     def __init__(self, dataset_path: Path) -> None:
         path = self.dataset_path = Path(dataset_path)
+        if path.is_fifo():
+            raise DatasetError(f"{path}: a pipe cannot be read again; name a file")
         self._entries: dict[str, Entry] = {}
         for number, offset, line in read_lines(path):
             try:

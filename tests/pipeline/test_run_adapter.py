@@ -508,6 +508,15 @@ def test_one_command_writes_the_tasks_of_both_arms(
         assert tree(tmp_path / "apart" / folder) == tree(tmp_path / folder)
 
 
+def test_dataset_that_cannot_be_read_twice_is_one_line(
+    data: Data, tmp_path: Path, script: Script, three: list[str]
+) -> None:
+    dataset = (tmp_path / "d.jsonl").read_text()
+    done = script("run_adapter.py", *command(data, tmp_path, "--dataset_path", "/dev/stdin", "--quiet"), input=dataset)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "/dev/stdin: a pipe" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("more", "words"),
     [
