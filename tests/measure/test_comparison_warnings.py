@@ -253,13 +253,16 @@ def test_a_whole_job_is_not_mentioned() -> None:
     assert warnings(whole, whole) == ""
 
 
-@pytest.mark.parametrize("kind", ["killed", "grading", "auth"])
-def test_a_single_lost_run_is_named_with_its_cause(kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "said"), [("killed", "the container was killed"), ("grading", "there is no reward"), ("auth", "login")]
+)
+def test_a_single_lost_run_is_named_with_its_cause(kind: str, said: str) -> None:
     trace = {"outcome": "infra_error", "error_kind": kind}
     b = [*arm(same(3), 3)[:-1], run(TASKS[-1], passed=False, index=2, outcome="infra_error", trace=trace)]
     text = warnings(arm(same(3), 3), b)
     assert "B lost 1 of 60 runs (" in text
-    assert f"t19), counted in no rate: {kind}. Read why" in text
+    assert said in text
+    assert "t19" in text
 
 
 def test_a_treatment_that_runs_of_the_baseline_called_is_counted_in_both_arms() -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from locobench.shared.grouping import grouped
 from measure.compare.pairing import Arms
 from measure.compare.verdicts import ArmLoss, Decision, Loss, Verdict
-from measure.records import Batch, EvalResult, Outcome
+from measure.records import Batch, ErrorKind, EvalResult, Outcome
 from measure.statistics.estimates import Interval
 from measure.statistics.significance import fisher_test
 from measure.summary.metrics import count_errors
@@ -18,6 +19,21 @@ MOST_APART = 0.1
 """Largest gap between the arms' shares; such a gap alone can move the difference by as much."""
 APART_P = 0.05
 """A smaller gap counts too if Fisher's test gives a two-sided p-value up to this."""
+
+CURES = {
+    ErrorKind.KILLED: "the container was killed or gone; if memory ran out, raise memory_mb, then run them again",
+    ErrorKind.GRADING: "there is no reward; read verifier/test-stdout.txt of a trial, then run them again",
+    ErrorKind.AUTH: "the login failed; check the key, then run them again",
+    ErrorKind.CREDIT: "the account has no credit; top it up, then run them again",
+    ErrorKind.MODEL_NOT_FOUND: "the model was not found; correct its name, then run them again",
+    ErrorKind.RATE_LIMIT: "the service limited the rate; run them again with fewer at a time",
+    ErrorKind.OVERLOADED: "the service was overloaded; run them again later",
+    ErrorKind.FIXTURE: "the environment could not be built; fix it (trial.log has the error), then run them again",
+    ErrorKind.NOT_LOADED: "a skill or server did not load; fix the config, then run them again",
+}
+"""What went wrong, and what to do about it."""
+OTHER = "the run broke off; read why with `analyze --failed-only`, then run them again"
+JUDGE = "the judge gave no verdict; judge them again (`matrix --resume`, or `grade` of a Harbor job)"
 
 
 def find_loss(arms: Arms) -> Loss:
@@ -86,16 +102,17 @@ def _span(one: Interval | None, other: Interval | None) -> Interval | None:
 
 
 def lost_runs(arms: Arms) -> Iterator[str]:
-    """Yield a sentence for each arm with runs that count in no rate: how many, and what went wrong."""
+    """Yield a sentence for each arm and cause of runs that count in no rate."""
     for label, results in arms:
-        if runs := [run for run in results if run.lost_to]:
-            kinds = sorted({str(run.trace.error_kind) for run in runs} - {""})
+        for cause, runs in grouped((run for run in results if run.lost_to), _cure).items():
             yield (
                 f"{label} lost {len(runs)} of {counted(len(results), 'run')} ({errors_text(count_errors(runs))}; "
-                f"{_tasks(runs)}), counted in no rate{f': {some(kinds)}' if kinds else ''}. Read why with `analyze "
-                "--failed-only`, then run them again; where only the judge failed, judge them again "
-                "(`matrix --resume`, or `grade` of a Harbor job)."
+                f"{_tasks(runs)}), counted in no rate: {cause}."
             )
+
+
+def _cure(run: EvalResult) -> str:
+    return JUDGE if run.lost_to == "judge_error" else CURES.get(run.trace.error_kind, OTHER)
 
 
 def doubtful_zeros(arms: Arms) -> Iterator[str]:
