@@ -27,8 +27,8 @@ class TooLarge(OSError):
     """The tree is too large to copy."""
 
 
-def copy(source: Path, target: Path, wanted: Callable[[str], bool] = lambda _: True) -> list[str]:
-    """Copy a tree with modes, over what is in the way; return the relative paths of the files.
+def copy(source: Path, target: Path, wanted: Callable[[str], bool] = lambda _: True) -> None:
+    """Copy a tree with modes, over what is in the way.
 
     Symlinks stay symlinks; sockets, pipes and devices are left out. `wanted` gets the relative path of each file and,
     with a slash at its end, of each folder. TooLarge if there are more than MAX_COPIED_BYTES, MAX_COPIED_FILES entries
@@ -37,7 +37,6 @@ def copy(source: Path, target: Path, wanted: Callable[[str], bool] = lambda _: T
     if target.is_symlink():
         raise NotADirectoryError(errno.ENOTDIR, "is a link", str(target))
     target.mkdir(parents=True, exist_ok=True)
-    copied: list[str] = []
     entries, size = 0, 0
     for folder, names, files, at in walk(source, strict=True):
         names[:] = [name for name in names if wanted(f"{folder}{name}/")]
@@ -50,8 +49,6 @@ def copy(source: Path, target: Path, wanted: Callable[[str], bool] = lambda _: T
                 os.mkdir(f"{target}/{folder}{name}")
         for path in filter(wanted, [f"{folder}{name}" for name in files]):
             size += _copy_file(at, path.rpartition("/")[2], f"{target}/{path}", MAX_COPIED_BYTES - size)
-            copied.append(path)
-    return copied
 
 
 def _clear(path: str, *, but_folder: bool = False) -> None:

@@ -134,8 +134,7 @@ class Structure:
             return {self._item(one) for one in direct}
 
         yield self._finding("subtypes", number, 0, items, grep, asked)
-        if index.language.name != "python":
-            # Elsewhere overloads, traits, and private and static methods decide what overrides a method.
+        if not index.language.overrides_by_name:
             return
         members = {one.name: n for n, one in enumerate(index.symbols) if one.owner == number and one.kind == "method"}
         for member, method in members.items():
