@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Finding:
     """The answer of a single grep."""
     asked: tuple[str, ...]
     """The names to grep for to find everything."""
-    extra: dict[str, str] = field(default_factory=dict)
-    """Other facts that the wording needs."""
+    outside: str = ""
+    """The target's repository, if only what is outside of it is asked for."""
 
     @property
     def files(self) -> int:

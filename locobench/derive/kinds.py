@@ -35,8 +35,6 @@ KINDS = {
     "all_users": Kind(_in("python")),
     "importers": Kind(_in("python typescript")),
     "subtypes": Kind(_in("php python")),
-    "overriders": Kind(_in("python")),
-    "non_overriders": Kind(_in("python")),
     "direct_users": Kind(_in("go python typescript"), control=True),
     "class_users": Kind(_in("go java php python typescript"), control=True),
     "constant_users": Kind(_in("go python typescript"), control=True),

@@ -92,9 +92,8 @@ def _listing_f1(finding: Finding, listing: Sequence[str]) -> float:
 
 def phrase(finding: Finding, language: Language) -> Question:
     """Phrase a finding as a question."""
-    name = finding.extra.get("type") or finding.target.partition(": ")[2] or finding.target
+    name = finding.target.partition(": ")[2] or finding.target
     path = finding.target.partition(": ")[0]
-    member = finding.extra.get("member", "")
     word = finding.target_kind
     if word == "class" and language.name not in _ALL_CLASSES:
         word = "type"
@@ -119,32 +118,18 @@ def phrase(finding: Finding, language: Language) -> Question:
         title = f"Which files import `{path}`, directly or not?"
         first = f"Which files import `{path}`, directly or through other files that they import?"
         more = [_IMPORT_RULES[language.name], f"`{path}` itself is not part of the answer."]
-    elif kind == "subtypes":
+    else:
         title = f"What are the subtypes of `{name}`?"
         first = f"Which types are subtypes of {target}, directly or through other types of this code base?"
         more = [_subtype_rule(language)]
-    elif kind == "overriders":
-        title = f"What overrides `{name}.{member}`?"
-        first = f"Which methods override or implement `{member}` of `{name}` (`{path}`)?"
-        more = [
-            f"They are the methods called `{member}` that subtypes of `{name}`, direct or not, define themselves.",
-            _subtype_rule(language),
-        ]
-    else:
-        title = f"Which subtypes of `{name}` do not override `{member}`?"
-        first = f"Which subtypes of `{name}` (`{path}`), direct or not, do not define a method `{member}` themselves?"
-        more = [
-            _subtype_rule(language),
-            f"A type that only inherits `{member}` is part of the answer.",
-        ]
-    if outside := finding.extra.get("outside"):
+    if outside := finding.outside:
         title = f"{title[:-1]} outside `{outside}/`?"
         first += f" List only what is outside `{outside}/`."
         more.append(
             f"Each top folder is a repository of its own. An import of the package that `{outside}/` provides means the"
             f" code in `{outside}/`. Steps may pass through `{outside}/`."
         )
-    form = _FILES if kind == "importers" else _TYPES if kind in ("subtypes", "non_overriders") else _items(language)
+    form = _FILES if kind == "importers" else _TYPES if kind == "subtypes" else _items(language)
     return Question(title, first, "\n\n".join([first, _bullets([*more, _scope(language)]), form]))
 
 

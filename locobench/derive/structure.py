@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 
 from locobench.derive.code.index import Index
-from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, TYPES, Receiver, Role
+from locobench.derive.code.rows import FUNCTIONS, TOP_LEVEL, TYPES, Role
 from locobench.derive.finding import Finding
 from locobench.derive.grep import Grep
 from locobench.derive.kinds import FEWEST_FILES, FEWEST_ITEMS, MOST_ITEMS
@@ -29,10 +29,6 @@ class Structure:
         self.reasons: Counter[str] = Counter()
         """Reason -> number of symbols left out."""
         self._grep = Grep(index)
-        self._methods: dict[str, list[int]] = defaultdict(list)
-        for number, symbol in enumerate(index.symbols):
-            if symbol.kind == "method":
-                self._methods[symbol.name].append(number)
 
     def findings(self) -> Iterator[Finding]:
         """Yield every valid question; a target may have several."""
@@ -134,55 +130,6 @@ class Structure:
             return {self._item(one) for one in direct}
 
         yield self._finding("subtypes", number, 0, items, grep, asked)
-        if not index.language.overrides_by_name:
-            return
-        members = {one.name: n for n, one in enumerate(index.symbols) if one.owner == number and one.kind == "method"}
-        for member, method in members.items():
-            if index.language.is_special(member):
-                continue
-            below = {
-                item.symbol for item in self._methods_named(member, method) if index.symbols[item.symbol].owner in found
-            }
-            if not self._is_plain(method, below, found):
-                self.reasons["a method that may be overridden in another way"] += 1
-                continue
-            everywhere = partial(self._methods_named, member, method)
-            target = {"type": index.symbols[number].qualified, "member": member}
-            yield self._finding(
-                "overriders", method, 0, {self._item(n) for n in below}, everywhere, [member, *asked], target
-            )
-            without = found - {index.symbols[n].owner for n in below}
-            if below:
-                yield self._finding(
-                    "non_overriders", method, 0, {self._item(n) for n in without}, grep, [member, *asked], target
-                )
-
-    def _is_plain(self, method: int, below: set[int], found: set[int]) -> bool:
-        """Return whether the methods in `below` override a method, and nothing else in `found` does."""
-        index, name = self.index, self.index.symbols[method].name
-        if name.startswith("__") or any(len(index.symbols[number].definitions) != 1 for number in (method, *below)):
-            return False
-        own = {place for number in (method, *below) for place in index.places(number)}
-        names = {index.symbols[number].name for number in found}
-        for row in index.mentions(name):
-            role, receiver, scope = index.role[row], index.receiver[row], index.scope[row]
-            if role in (Role.REFERENCE, Role.IMPORT, Role.DECLARATION) or (
-                role == Role.DEFINITION and (index.file[row], index.start[row]) in own
-            ):
-                continue
-            if receiver >= Receiver.FIRST_NAME and index.names[receiver - Receiver.FIRST_NAME] in names:
-                return False
-            is_in_function = scope < 0 or index.definitions[scope].kind in FUNCTIONS
-            if (receiver != Receiver.NONE or not is_in_function) and any(
-                around.symbol in found for around in index.around(scope)
-            ):
-                return False
-        return True
-
-    def _methods_named(self, name: str, other: int) -> set[Item]:
-        """Return all methods with a name, except `other`."""
-        rows = self._methods.get(name, ())
-        return {self._item(number) for number in rows if number != other}
 
     def _of_imports(self, graph: FileModules) -> Iterator[Finding]:
         index = self.index
@@ -204,12 +151,12 @@ class Structure:
             yield Finding(
                 "importers", path, stem, "module", 0,
                 tuple(sorted(index.files[one] for one in answer)), tuple(sorted(index.files[one] for one in grep)),
-                tuple(sorted(asked)), self._outside(file),
+                tuple(sorted(asked)), index.home(path),
             )  # fmt: skip
 
     def _finding(
         self, kind: str, number: int, depth: int, items: Collection[Item], grep: Callable[[], Collection[Item]],
-        asked: Iterable[str], extra: dict[str, str] | None = None,
+        asked: Iterable[str],
     ) -> Finding | None:  # fmt: skip
         """Return a finding, or None if its answer has the wrong size, in which case `grep` is not called."""
         symbol = self.index.symbols[number]
@@ -220,16 +167,13 @@ class Structure:
         return Finding(
             kind, self.say(self._item(number)), symbol.name, symbol.kind, depth,
             tuple(sorted(map(self.say, items))), tuple(sorted(map(self.say, hits))), tuple(sorted(set(asked))),
-            (extra or {}) | self._outside(symbol.file),
+            self.index.home(self.index.files[symbol.file]),
         )  # fmt: skip
 
     def _counts(self, target: int, file: int) -> bool:
         """Return whether an item in a file is asked for: between repositories, only outside the target's own."""
         home, files = self.index.home, self.index.files
         return not self.index.together or home(files[file]) != home(files[target])
-
-    def _outside(self, target: int) -> dict[str, str]:
-        return {"outside": self.index.home(self.index.files[target])} if self.index.together else {}
 
     def _item(self, symbol: int) -> Item:
         return Item(self.index.symbols[symbol].file, symbol)

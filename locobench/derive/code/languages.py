@@ -45,8 +45,6 @@ class Language:
     """Regular expression for functions that are used without being named."""
     structural: bool = True
     """Whether questions about the structure are asked; those from the history are in every language."""
-    overrides_by_name: bool = False
-    """Whether the name alone decides what overrides a method: no overloads, no traits, no private or static methods."""
     packaged: bool = False
     """Whether manifests tell which repository an import of a package leads to."""
     blank: str = ""
@@ -101,7 +99,7 @@ LANGUAGES = {
             "python", "Python", (".py",), {"": ("tree_sitter_python", "language")},
             _FOLDERS + r"|/(test_[^/]*|[^/]*_test|conftest)\.py$",
             frozenset({"self", "cls"}),
-            constructor="__init__", special=r"__\w+__", overrides_by_name=True, packaged=True,
+            constructor="__init__", special=r"__\w+__", packaged=True,
         ),
         Language(
             "javascript", "JavaScript", (".js", ".mjs", ".cjs", ".jsx"),

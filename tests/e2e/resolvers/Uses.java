@@ -65,7 +65,6 @@ public class Uses {
         task.parse().forEach(units::add);
         task.analyze();
         trees = Trees.instance(task);
-        Elements elements = task.getElements();
         Types types = task.getTypes();
         List<TypeElement> classes = new ArrayList<>();
         for (CompilationUnitTree unit : units) {
@@ -122,17 +121,7 @@ public class Uses {
                 String type = above instanceof DeclaredType declared ? name(declared.asElement()) : null;
                 if (type != null) say("base", type, below);
             }
-            Deque<TypeMirror> pending = new ArrayDeque<>(types.directSupertypes(one.asType()));
-            while (!pending.isEmpty()) {
-                TypeMirror above = pending.pop();
-                pending.addAll(types.directSupertypes(above));
-                for (ExecutableElement theirs : ElementFilter.methodsIn(((DeclaredType) above).asElement().getEnclosedElements()))
-                    for (ExecutableElement ours : ElementFilter.methodsIn(one.getEnclosedElements()))
-                        if (name(theirs) != null && name(ours) != null && elements.overrides(ours, theirs, one))
-                            say("override", name(theirs), name(ours));
-            }
         }
-        say("override", "", "");
         System.out.println(String.join("\n", facts));
     }
 }

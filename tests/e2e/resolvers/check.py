@@ -57,8 +57,7 @@ class Score:
 
 def truth(one: Finding, facts: Facts) -> set[str]:
     """Return the right answer by the resolver's facts; across repositories, what is outside the target's."""
-    outside = one.extra.get("outside")
-    return {item for item in anywhere(one, facts) if not outside or not item.startswith(f"{outside}/")}
+    return {item for item in anywhere(one, facts) if not one.outside or not item.startswith(f"{one.outside}/")}
 
 
 def anywhere(one: Finding, facts: Facts) -> set[str]:
@@ -66,13 +65,6 @@ def anywhere(one: Finding, facts: Facts) -> set[str]:
         return closure(one.target, facts.importers)
     if one.kind == "subtypes":
         return closure(one.target, facts.subtypes)
-    if one.kind in ("overriders", "non_overriders"):
-        kind = f"{one.target.partition(': ')[0]}: {one.extra['type']}"
-        below = closure(kind, facts.subtypes)
-        having = {sub: facts.overrider(sub, one.target) for sub in below}
-        if one.kind == "overriders":
-            return {item for item in having.values() if item}
-        return {sub for sub, item in having.items() if not item}
     return users(one.target, one.depth, facts)
 
 

@@ -1,4 +1,4 @@
-"""What independent resolvers say about a repository: items, who uses them, supertypes, overriders and imports."""
+"""What independent resolvers say about a repository: items, who uses them, supertypes and imports."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_FOR_PYRIGHT = 300
 class Facts:
     """The facts that a resolver printed, one JSON list a line; items are `path: Qualified.name`.
 
-    `item NAME KIND`, `use ITEM USER`, `base TYPE SUBTYPE`, `override METHOD BY`, `import FILE IMPORTER`.
+    `item NAME KIND`, `use ITEM USER`, `base TYPE SUBTYPE`, `import FILE IMPORTER`.
     """
 
     def __init__(self, lines: Iterable[str]) -> None:
@@ -56,13 +56,6 @@ class Facts:
     def importers(self, path: str) -> set[str]:
         """Return the files whose imports name a file."""
         return self._said["import"][path] - {path}
-
-    def overrider(self, subtype: str, method: str) -> str:
-        """Return a subtype's own method that overrides a method, or ""."""
-        if "override" in self._said:
-            return next((one for one in self._said["override"][method] if one.rpartition(".")[0] == subtype), "")
-        own = f"{subtype}.{method.rpartition('.')[2]}"
-        return own if self.kind(own) == "method" else ""
 
 
 def tool(name: str) -> str | None:
