@@ -11,7 +11,7 @@ import tomli_w
 from locobench.generate.folder import output_folder
 from locobench.harbor.task import TaskFolder
 from locobench.shared.errors import InputError
-from locobench.shared.files import write_whole
+from locobench.shared.files import check_ours, write_whole
 
 MANIFEST = "dataset.toml"
 _MARK = "# Written by --dataset_name, which replaces it; without this line it is kept.\n"
@@ -24,15 +24,7 @@ def check(folder: Path, name: str) -> None:
         raise InputError(
             f"dataset_name: expected ORG/NAME of letters, digits, dots, hyphens and underscores, got {name!r}"
         )
-    path = folder / MANIFEST
-    try:
-        is_ours = path.read_bytes().startswith(_MARK.encode())
-    except OSError:
-        is_ours = not (path.exists() or path.is_symlink())
-    if not is_ours:
-        raise InputError(
-            f"{path}: exists and was not written by this program; move it away or name another --output_dir"
-        )
+    check_ours(folder / MANIFEST, folder / MANIFEST, _MARK, "--output_dir")
 
 
 def publish(folder: Path, name: str, task_ids: Iterable[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -13,17 +12,7 @@ from locobench.generate.options import Options
 from locobench.generate.project import ProjectMapping
 from locobench.harbor.task import TASK_FILE, file_digests
 from locobench.shared.errors import InputError
-from locobench.shared.files import building_folder, put_folder, try_lock
-
-
-def check_ours(folder: Path) -> None:
-    """Raise InputError if the folder exists and is not a task that this program wrote."""
-    try:
-        is_ours = json.loads((folder / TASK_METADATA).read_bytes())["generator"] == GENERATOR
-    except (OSError, ValueError, KeyError, TypeError):
-        is_ours = not os.path.lexists(folder)
-    if not is_ours:
-        raise InputError(f"{folder} exists and is not a generated task; move it away or name another --output_dir")
+from locobench.shared.files import building_folder, check_ours, put_folder, try_lock
 
 
 def write_task(folder: Path, files: dict[str, bytes], mapping: ProjectMapping, options: Options) -> bool:
@@ -36,7 +25,7 @@ def write_task(folder: Path, files: dict[str, bytes], mapping: ProjectMapping, o
         InputError: something else has the folder's name.
         OSError: a file cannot be read or written.
     """
-    check_ours(folder)
+    check_ours(folder, folder / TASK_METADATA, f'"generator": "{GENERATOR}"', "--output_dir")
     with building_folder(folder) as building:
         for parent in {path.rpartition("/")[0] for path in files}:
             (building / parent).mkdir(parents=True, exist_ok=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,8 +11,7 @@ from typing import Any, NamedTuple
 from locobench.dataset.scenario import Scenario
 from locobench.generate.project import Project
 from locobench.shared import git
-from locobench.shared.errors import InputError
-from locobench.shared.files import building_folder, put_folder, write_whole
+from locobench.shared.files import building_folder, check_ours, put_folder, write_whole
 
 INDEX_FILE = "projects_to_index.json"
 _ATTRIBUTES = Path(".git/info/attributes")
@@ -49,7 +47,7 @@ def mirror_repos(projects: Mapping[Path, list[str]], load: Callable[[str], Scena
     for source, task_ids in projects.items():
         project_id = source.name
         tasks = [load(task_id) for task_id in task_ids]
-        _check_ours(folder / project_id)
+        check_ours(folder / project_id, folder / project_id / _ATTRIBUTES, _EVERY_BYTE, "--mirror_repos")
         mapping = Project.scan(source).mapping(path for task in tasks for path in task.context_files)
         with building_folder(folder / project_id) as building:
             mapping.copy_to(building)
@@ -72,17 +70,6 @@ def mirror_repos(projects: Mapping[Path, list[str]], load: Callable[[str], Scena
     listed = {entry["path"] for entry in entries}
     unlisted = sorted({path.relative_to(folder).parts[0] for path in folder.glob(f"*/{_ATTRIBUTES}")} - listed)
     return Mirrored({name: count for name, count in history.items() if copies[name] > 1}, unlisted)
-
-
-def _check_ours(repository: Path) -> None:
-    """Raise InputError if the path exists and is not a repository written by this module."""
-    try:
-        ours = (repository / _ATTRIBUTES).read_text() == _EVERY_BYTE
-    except OSError:
-        ours = not os.path.lexists(repository)
-    if not ours:
-        way_out = "move it away or name another --mirror_repos"
-        raise InputError(f"{repository} exists and is not a mirrored project; {way_out}")
 
 
 def _commit(folder: Path) -> str:

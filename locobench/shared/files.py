@@ -161,6 +161,20 @@ def put_folder(building: Path, place: Path) -> None:
     building.rename(place)
 
 
+def check_ours(place: Path, file: Path, sign: str, flag: str) -> None:
+    """Raise InputError if something is at `place` that this program did not write: its `file` does not hold the sign.
+
+    Args:
+        flag: the option that names another place.
+    """
+    try:
+        is_ours = sign.encode() in file.read_bytes()
+    except OSError:
+        is_ours = not os.path.lexists(place)
+    if not is_ours:
+        raise InputError(f"{place}: exists and was not written by this program; move it away or name another {flag}")
+
+
 def check_output(output: Path, inputs: Iterable[Path]) -> None:
     """Raise InputError if writing `output` would replace one of `inputs`."""
     if output.exists() and not output.is_file():

@@ -60,7 +60,7 @@ def test_folder_of_another_origin_is_left_alone(data: Data, tmp_path: Path, scri
     mine.write_text("mine")
     done = mirror(data, tmp_path, script, "repos")
     assert (done.returncode, mine.read_text()) == (2, "mine")
-    assert "is not a mirrored project" in done.stderr
+    assert "was not written by this program" in done.stderr
 
 
 def test_a_project_none_of_whose_tasks_was_made_is_not_mirrored(data: Data, tmp_path: Path, script: Script) -> None:

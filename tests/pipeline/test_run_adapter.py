@@ -202,7 +202,7 @@ def test_folder_of_another_origin_is_left_alone(data: Data, tmp_path: Path, scri
     done = script("run_adapter.py", *command(data, tmp_path, "--quiet"))
     assert (done.returncode, mine.read_text(), written(tmp_path)) == (1, "mine", three)
     (line,) = done.stderr.splitlines()
-    assert line.startswith(f"{three[0]}: {mine.parent} exists and is not a generated task; move it away")
+    assert line.startswith(f"{three[0]}: {mine.parent}: exists and was not written by this program; move it away")
 
 
 def test_one_bad_task_does_not_stop_the_others(data: Data, tmp_path: Path, script: Script, three: list[str]) -> None:
