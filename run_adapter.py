@@ -78,8 +78,8 @@ def main(
     from locobench.dataset.data_folder import find_data_folder
     from locobench.derive.kinds import STRUCTURE
     from locobench.generate import dataset, mirror
+    from locobench.generate.options import CustomVerifier
     from locobench.harbor.mcp import McpServer
-    from locobench.scoring.grader import CustomVerifier
     from locobench.selection.candidates import read_selection
 
     load_languages(choices["languages"])

@@ -13,15 +13,18 @@ import tomli_w
 
 from locobench.dataset.catalog import TEMPLATES, language_title, load_language
 from locobench.dataset.scenario import Scenario
-from locobench.generate.options import Options
+from locobench.generate.options import CustomVerifier, Options
 from locobench.generate.project import ProjectMapping
 from locobench.reading import MAX_ANSWER_BYTES
-from locobench.scoring.grader import grader_files
 from locobench.scoring.grading import Grading, GradingError, grade_as_published, grade_exact, grade_key
+from locobench.shared.installation import REPOSITORY
 from locobench.shared.markdown import as_markdown
 
 GENERATOR = "locobench-harbor"
 TASK_METADATA = "tests/task_metadata.json"
+PACKAGE = REPOSITORY / "locobench"
+SCORERS = {"evidence": "verify.py", "published": "published.py", "exact": "exact.py"}
+"""What a key may be scored by -> the module of `scoring` that makes the key and becomes a task's verify.py."""
 
 
 @cache
@@ -151,8 +154,17 @@ def as_toml(value: Any) -> str:
 
 
 def _scorer_of(task: Scenario, options: Options) -> str:
-    """Return which of the programs in grader.SCORERS the task's key is for."""
+    """Return which of the programs in SCORERS the task's key is for."""
     return options.scoring if task.derived is None else "exact"
+
+
+def grader_files(verifier: CustomVerifier | None, scorer: str) -> dict[str, bytes]:
+    """Return the programs of a task's tests by path: a user's own `verifier`, or the one of SCORERS."""
+    return {
+        "tests/test.sh": (TEMPLATES / "tests/test.sh").read_bytes(),
+        "tests/locobench/reading.py": (PACKAGE / "reading.py").read_bytes(),
+        "tests/verify.py": verifier.content if verifier else (PACKAGE / "scoring" / SCORERS[scorer]).read_bytes(),
+    }
 
 
 def make_task(task: Scenario, mapping: ProjectMapping, options: Options) -> dict[str, bytes]:

@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from locobench.dataset.catalog import BASE_IMAGE
 from locobench.harbor.mcp import McpServer
-from locobench.scoring.grader import CustomVerifier
+from locobench.shared.errors import InputError
 
 PROJECT, PROJECT_FOR_TESTS = "environment/project", "tests/project"
+
+
+@dataclass(frozen=True)
+class CustomVerifier:
+    """A user's own verify.py, which replaces the project's in every task."""
+
+    name: str
+    """The file's name, which task.toml records."""
+    content: bytes
+
+    @classmethod
+    def load(cls, path: Path) -> CustomVerifier:
+        """Read a verifier, without running it; raise InputError if it is not valid Python."""
+        try:
+            content = path.read_bytes()
+            ast.parse(content, path.name)
+        except OSError as error:
+            raise InputError(
+                f"{path}: cannot be read: {error.strerror}; --verifier takes a Python file (docs/CUSTOM_VERIFIER.md)"
+            ) from None
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            raise InputError(f"{path}: not valid Python: {error or type(error).__name__}") from None
+        return cls(path.name, content)
 
 
 @dataclass(frozen=True)

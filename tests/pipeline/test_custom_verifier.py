@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import smoke_test
-from locobench.scoring.grader import CustomVerifier
+from locobench.generate.options import CustomVerifier
 from locobench.shared.errors import InputError
 from locobench.smoke.task import read_task_folder
 from locobench.smoke.trial import run_locally

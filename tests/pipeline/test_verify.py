@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 from adapter import LoCoBenchTask
 from locobench import reading
+from locobench.generate.make import grader_files
 from locobench.reading import CodeBase
 from locobench.scoring import published, verify
 from locobench.scoring.code_index import CodeIndex
-from locobench.scoring.grader import grader_files
 from locobench.scoring.grading import Grading, GradingError, grade_as_published, grade_key
 from locobench.shared.installation import REPOSITORY
 

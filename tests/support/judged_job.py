@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from locobench.scoring.grader import grader_files
+from locobench.generate.make import grader_files
 from tests.measure.test_harbor import write_trial
 from tests.support.stand_in.messages_api import Text
 
