@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from locobench.dataset.benchmark import complete
-from locobench.dataset.records import DatasetError, RecordError, UnknownTaskError, parse_object, read_lines
+from locobench.dataset.records import parse_object, read_lines
 from locobench.dataset.scenario import Scenario, folder_name, plain_name
 from locobench.generate.folder import output_folder, write_task
 from locobench.generate.make import make_task, render_dockerfile
@@ -21,13 +21,11 @@ from locobench.shared.errors import InputError
 from locobench.shared.installation import EXTRACT
 
 __all__ = [
-    "DatasetError",
     "LoCoBenchAdapter",
     "LoCoBenchLoader",
     "LoCoBenchTask",
     "Options",
     "TaskOutcome",
-    "UnknownTaskError",
 ]
 
 
@@ -39,7 +37,7 @@ class LoCoBenchTask(Scenario):
         """Build the record from a line of the JSONL or from a raw scenario.
 
         Raises:
-            RecordError: a field is missing or wrong; the message names it.
+            InputError: a field is missing or wrong; the message names it.
         """
         return cls.from_record(data if "project_id" in data else complete(data, data.get("id", "")))
 
@@ -61,13 +59,13 @@ class LoCoBenchLoader:
     Only an index is kept in memory; records are read from the file on demand.
 
     Raises:
-        DatasetError: the file cannot be read, or a line has no id or repeats one.
+        InputError: the file cannot be read, or a line has no id or repeats one.
     """
 
     def __init__(self, dataset_path: Path) -> None:
         path = self.dataset_path = Path(dataset_path)
         if path.is_fifo():
-            raise DatasetError(f"{path}: a pipe cannot be read again; name a file")
+            raise InputError(f"{path}: a pipe cannot be read again; name a file")
         self._entries: dict[str, Entry] = {}
         for number, offset, line in read_lines(path):
             try:
@@ -76,10 +74,10 @@ class LoCoBenchLoader:
                 task_id, project = plain_name(str(record["id"])), folder_name(str(record["project_id"]))
             except (KeyError, ValueError) as error:
                 what = f"field {error} missing" if isinstance(error, KeyError) else error
-                raise DatasetError(f"{path}:{number}: {what}; write it again with {EXTRACT}") from None
+                raise InputError(f"{path}:{number}: {what}; write it again with {EXTRACT}") from None
             if task_id in self._entries:
                 first = self._entries[task_id].line
-                raise DatasetError(f"{path}:{number}: id: {task_id} is already on line {first}; remove one")
+                raise InputError(f"{path}:{number}: id: {task_id} is already on line {first}; remove one")
             self._entries[task_id] = Entry(offset, number, project)
 
     def __len__(self) -> int:
@@ -97,8 +95,7 @@ class LoCoBenchLoader:
         """Return one task.
 
         Raises:
-            UnknownTaskError: no such id.
-            DatasetError: its record does not validate.
+            InputError: there is no such id, or its record does not validate.
         """
         entry = self.entry(task_id)
         with self.dataset_path.open("rb") as stream:
@@ -106,8 +103,8 @@ class LoCoBenchLoader:
             line = stream.readline()
         try:
             return LoCoBenchTask.from_record(parse_object(line))
-        except RecordError as error:
-            raise DatasetError(f"{self.dataset_path}:{entry.line}: {error}") from None
+        except InputError as error:
+            raise InputError(f"{self.dataset_path}:{entry.line}: {error}") from None
 
     def filter_by_task_category(self, task_category: str) -> list[LoCoBenchTask]:
         """Return the tasks of one category, such as `bug_investigation`, in file order."""
@@ -122,18 +119,18 @@ class LoCoBenchLoader:
         return [task for task in self if task.difficulty == difficulty]
 
     def entry(self, task_id: str) -> Entry:
-        """Return one task's entry in the index; raise UnknownTaskError if there is none."""
+        """Return one task's entry in the index; raise InputError if there is none."""
         return self._entries[self.require([task_id])[0]]
 
     def require(self, task_ids: Iterable[str]) -> list[str]:
         """Return `task_ids` without duplicates, in order.
 
         Raises:
-            UnknownTaskError: some are not in the dataset; the error names them all.
+            InputError: some are not in the dataset; the error names them all.
         """
         wanted = list(dict.fromkeys(task_ids))
         if unknown := [task_id for task_id in wanted if task_id not in self._entries]:
-            raise UnknownTaskError(
+            raise InputError(
                 f"{self.dataset_path}: no task with id {', '.join(sorted(unknown))}; --dataset_path names the dataset,"
                 f" {EXTRACT} writes it"
             )
@@ -181,8 +178,8 @@ class LoCoBenchAdapter:
             jobs: number of processes; default one per processor. Tasks of one project share a process.
 
         Raises:
-            UnknownTaskError: an id is not in the dataset (raised before anything is written).
-            InputError: the output folder cannot be written, or another run is writing to it.
+            InputError: an id is not in the dataset (raised before anything is written), the output folder cannot be
+                written, or another run is writing to it.
         """
         projects = list(self.group_by_project(task_ids).items())
         with output_folder(self.output_dir):
@@ -191,7 +188,7 @@ class LoCoBenchAdapter:
                 yield from outcomes or (TaskOutcome(task_id, "failed", reason) for task_id in ids)
 
     def group_by_project(self, task_ids: Iterable[str]) -> dict[Path, list[str]]:
-        """Return the ids by their project's folder; raise UnknownTaskError if one is not in the dataset."""
+        """Return the ids by their project's folder; raise InputError if one is not in the dataset."""
         projects: dict[Path, list[str]] = {}
         for task_id in self.loader.require(task_ids):
             projects.setdefault(self._get_project_dir(task_id), []).append(task_id)
@@ -227,9 +224,9 @@ class LoCoBenchAdapter:
             project: the task's project, if already scanned.
 
         Raises:
-            UnknownTaskError, DatasetError: the record is missing or invalid.
-            InputError: there is no table for its language, `local_task_id` is not a valid folder name, answers cannot
-                be scored against the ground truth, or a folder that was not generated has the task's name.
+            InputError: the record is missing or invalid, there is no table for its language, `local_task_id` is not a
+                valid folder name, answers cannot be scored against the ground truth, or a folder that was not generated
+                has the task's name.
             OSError: a file cannot be read or written.
         """
         name = task_id if local_task_id is None else local_task_id

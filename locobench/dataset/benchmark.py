@@ -9,8 +9,8 @@ import re
 from typing import Any
 
 from locobench.dataset.catalog import DIFFICULTIES
-from locobench.dataset.records import RecordError
 from locobench.dataset.scenario import plain_name
+from locobench.shared.errors import InputError
 
 SOURCE = "locobench"
 AUTHORS = ("Salesforce AI Research",)
@@ -41,22 +41,22 @@ def complete(data: dict[str, Any], name: str) -> dict[str, Any]:
     A scenario with a `source` is not LoCoBench-Agent's: it has its own language, project_id and authors.
 
     Raises:
-        RecordError: the id is not the file's name, or is not one of LoCoBench-Agent's; the category is missing.
+        InputError: the id is not the file's name, or is not one of LoCoBench-Agent's; the category is missing.
     """
     scenario_id = data.get("id")
     if scenario_id is None:
-        raise RecordError("id: missing")
+        raise InputError("id: missing")
     if scenario_id != name:
-        raise RecordError(f"id: {scenario_id!r:.80} is not the file's name")
+        raise InputError(f"id: {scenario_id!r:.80} is not the file's name")
     record = dict(data)
     if "source" not in data:
         category = data.get("task_category")
         if not isinstance(category, str):
-            raise RecordError(f"task_category: {'missing' if category is None else 'not a string'}")
+            raise InputError(f"task_category: {'missing' if category is None else 'not a string'}")
         try:
             record |= parse_id(name, category)
         except ValueError as error:
-            raise RecordError(f"id: {error}") from None
+            raise InputError(f"id: {error}") from None
         record |= {"source": SOURCE, "authors": AUTHORS}
     if isinstance(files := data.get("context_files"), list):
         # Some projects list paths with doubled separators: `a//b/` is `a/b`.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from locobench.dataset.benchmark import complete
-from locobench.dataset.records import RecordError, parse_object
+from locobench.dataset.records import parse_object
 from locobench.dataset.scenario import Scenario
 from locobench.shared.errors import InputError
 from locobench.shared.files import check_output, whole_file
@@ -49,7 +49,7 @@ def extract(data_dir: Path, output: Path, *, watch: Callable[[list[str]], Iterat
             path = folder / f"{name}.json"
             try:
                 task = Scenario.from_record(complete(parse_object(path.read_bytes()), name))
-            except RecordError as error:
+            except InputError as error:
                 found.failures.append((path, str(error)))
                 continue
             except OSError as error:

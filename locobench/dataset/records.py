@@ -14,23 +14,11 @@ from locobench.shared.installation import EXTRACT
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-class RecordError(ValueError):
-    """A record cannot be used. The message gives the reason and, where there is one, the field."""
-
-
-class DatasetError(InputError):
-    """A dataset cannot be used; the message names the file, the line and the field."""
-
-
-class UnknownTaskError(InputError):
-    """The dataset does not contain these ids."""
-
-
 def read_lines(dataset: Path) -> Iterator[tuple[int, int, bytes]]:
     """Yield every line of a dataset that is not blank: (number from 1, offset in bytes, content).
 
     Raises:
-        DatasetError: the file cannot be read.
+        InputError: the file cannot be read.
     """
     offset = 0
     try:
@@ -41,7 +29,7 @@ def read_lines(dataset: Path) -> Iterator[tuple[int, int, bytes]]:
                     yield number, offset, content
                 offset += len(content)
     except OSError as error:
-        raise DatasetError(
+        raise InputError(
             f"{dataset}: cannot be read: {error.strerror}; run {EXTRACT} first or name the file with --dataset_path"
         ) from error
 
@@ -50,14 +38,14 @@ def parse_object(data: bytes) -> dict[str, Any]:
     """Parse `data` as a JSON object (UTF-8; a byte order mark is ignored).
 
     Raises:
-        RecordError: not UTF-8, not JSON (NaN and Infinity are rejected), nested too deeply, or not an object.
+        InputError: not UTF-8, not JSON (NaN and Infinity are rejected), nested too deeply, or not an object.
     """
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise RecordError("UTF-16 text; JSON files must be UTF-8")
+        raise InputError("UTF-16 text; JSON files must be UTF-8")
     try:
         value = pydantic_core.from_json(data.removeprefix(BYTE_ORDER_MARK), allow_inf_nan=False, cache_strings="keys")
     except ValueError as error:
-        raise RecordError(f"not valid JSON: {error}") from error
+        raise InputError(f"not valid JSON: {error}") from error
     if not isinstance(value, dict):
-        raise RecordError(f"expected a JSON object, got {type(value).__name__}")
+        raise InputError(f"expected a JSON object, got {type(value).__name__}")
     return value

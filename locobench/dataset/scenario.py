@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from locobench.dataset.catalog import DIFFICULTIES, UNKNOWN
-from locobench.dataset.records import RecordError
+from locobench.shared.errors import InputError
 from locobench.shared.markdown import as_markdown
 from locobench.shared.validation import LARGEST_COUNT, explain
 
@@ -130,11 +130,11 @@ class Scenario(BaseModel):
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Self:
-        """Validate `record` like `model_validate`, but raise RecordError with the reason in one line."""
+        """Validate `record` like `model_validate`, but raise InputError with the reason in one line."""
         try:
             return cls.model_validate(record)
         except ValidationError as error:
-            raise RecordError(explain(error)) from None
+            raise InputError(explain(error)) from None
 
     def to_line(self) -> bytes:
         """Return the record as one line of JSON, without the newline."""

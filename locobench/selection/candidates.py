@@ -10,7 +10,7 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from locobench.dataset.records import BYTE_ORDER_MARK, DatasetError, RecordError, parse_object, read_lines
+from locobench.dataset.records import BYTE_ORDER_MARK, parse_object, read_lines
 from locobench.dataset.scenario import Derived
 from locobench.scoring.grading import ExactAnswer
 from locobench.shared.errors import InputError
@@ -94,17 +94,17 @@ def read_candidates(dataset_path: Path) -> list[Candidate]:
     """Return the candidates of a JSONL dataset, in file order. It is read once, so it may be a pipe.
 
     Raises:
-        DatasetError: the dataset cannot be read, or a line is not a record or repeats an id.
+        InputError: the dataset cannot be read, or a line is not a record or repeats an id.
     """
     candidates: dict[str, tuple[int, Candidate]] = {}
     for number, _, line in read_lines(dataset_path):
         try:
             candidate = _read_candidate(line)
-        except RecordError as error:
-            raise DatasetError(f"{dataset_path}:{number}: {error}; write it again with {EXTRACT}") from None
+        except InputError as error:
+            raise InputError(f"{dataset_path}:{number}: {error}; write it again with {EXTRACT}") from None
         if candidate.id in candidates:
             first = candidates[candidate.id][0]
-            raise DatasetError(f"{dataset_path}:{number}: id: {candidate.id} is already on line {first}; remove one")
+            raise InputError(f"{dataset_path}:{number}: id: {candidate.id} is already on line {first}; remove one")
         candidates[candidate.id] = number, candidate
     return [candidate for _, candidate in candidates.values()]
 
@@ -117,7 +117,7 @@ def _read_candidate(line: bytes) -> Candidate:
         truth = ExactAnswer.model_validate(parse_object(line).get("ground_truth"))
     except ValidationError as error:
         parse_object(line)  # has a better message for a line that is not a JSON object
-        raise RecordError(explain(error)) from None
+        raise InputError(explain(error)) from None
     return replace(task, exact_items=frozenset(truth.items))
 
 

@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-from adapter import DatasetError, LoCoBenchAdapter, LoCoBenchLoader, LoCoBenchTask, UnknownTaskError
+from adapter import LoCoBenchAdapter, LoCoBenchLoader, LoCoBenchTask
 from locobench.dataset.catalog import load_languages
-from locobench.dataset.records import RecordError
 from locobench.generate.options import Options
 from locobench.reading import MAX_ANSWER_BYTES
 from locobench.shared.errors import InputError
@@ -110,7 +109,7 @@ def test_record_cannot_be_changed(data: Data, tmp_path: Path) -> None:
 def test_record_whose_names_cannot_be_used_is_refused(data: Data, tmp_path: Path, field: str, value: object) -> None:
     data.scenario()
     (task,) = loader(data, tmp_path)
-    with pytest.raises(RecordError, match=field):
+    with pytest.raises(InputError, match=field):
         LoCoBenchTask.from_record({**task.model_dump(), field: value})
 
 
@@ -126,9 +125,9 @@ def test_loader_finds_tasks_by_id_category_language_and_difficulty(data: Data, t
 def test_unknown_ids_are_all_named(data: Data, tmp_path: Path) -> None:
     known = data.scenario()
     tasks = loader(data, tmp_path)
-    with pytest.raises(UnknownTaskError, match=r"no task with id nobody, nothing"):
+    with pytest.raises(InputError, match=r"no task with id nobody, nothing"):
         tasks.require(["nothing", known, "nobody"])
-    with pytest.raises(UnknownTaskError, match="nobody"):
+    with pytest.raises(InputError, match="nobody"):
         tasks.load("nobody")
 
 
@@ -143,7 +142,7 @@ def test_dataset_that_extraction_did_not_write_is_refused_by_line(
     loader(data, tmp_path)
     path = tmp_path / "d.jsonl"
     path.write_text(path.read_text() + (path.read_text() if line == "twice" else line))
-    with pytest.raises(DatasetError, match=rf"d\.jsonl:2: .*{words}"):
+    with pytest.raises(InputError, match=rf"d\.jsonl:2: .*{words}"):
         LoCoBenchLoader(path)
 
 
