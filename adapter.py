@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from locobench.dataset.benchmark import complete
-from locobench.dataset.records import parse_object, read_lines
+from locobench.dataset.records import parse_object, read_dataset
 from locobench.dataset.scenario import Scenario, folder_name, plain_name
 from locobench.generate.folder import output_folder, write_task
 from locobench.generate.make import make_task, render_dockerfile
@@ -42,17 +42,6 @@ class LoCoBenchTask(Scenario):
         return cls.from_record(data if "project_id" in data else complete(data, data.get("id", "")))
 
 
-class Entry(NamedTuple):
-    """Where a record is, and what is needed before it is read."""
-
-    offset: int
-    """Bytes from the start of the file."""
-    line: int
-    """From 1."""
-    project_id: str
-    """The project's folder under generated/."""
-
-
 class LoCoBenchLoader:
     """Finds tasks in the JSONL written by extract_dataset.py.
 
@@ -66,30 +55,18 @@ class LoCoBenchLoader:
         path = self.dataset_path = Path(dataset_path)
         if path.is_fifo():
             raise InputError(f"{path}: a pipe cannot be read again; name a file")
-        self._entries: dict[str, Entry] = {}
-        for number, offset, line in read_lines(path):
-            try:
-                record = parse_object(line)
-                # Both become folder names before the rest of the record is validated.
-                task_id, project = plain_name(str(record["id"])), folder_name(str(record["project_id"]))
-            except (KeyError, ValueError) as error:
-                what = f"field {error} missing" if isinstance(error, KeyError) else error
-                raise InputError(f"{path}:{number}: {what}; write it again with {EXTRACT}") from None
-            if task_id in self._entries:
-                first = self._entries[task_id].line
-                raise InputError(f"{path}:{number}: id: {task_id} is already on line {first}; remove one")
-            self._entries[task_id] = Entry(offset, number, project)
+        self._lines = read_dataset(path, _read_names)
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._lines)
 
     def __iter__(self) -> Iterator[LoCoBenchTask]:
         """Yield all tasks in file order, holding one in memory at a time."""
-        return map(self.load, self._entries)
+        return map(self.load, self._lines)
 
     def all_ids(self) -> list[str]:
         """Return the ids in file order (sorted, if extract_dataset.py wrote the file)."""
-        return list(self._entries)
+        return list(self._lines)
 
     def load(self, task_id: str) -> LoCoBenchTask:
         """Return one task.
@@ -97,14 +74,14 @@ class LoCoBenchLoader:
         Raises:
             InputError: there is no such id, or its record does not validate.
         """
-        entry = self.entry(task_id)
+        number, offset, _ = self._lines[self.require([task_id])[0]]
         with self.dataset_path.open("rb") as stream:
-            stream.seek(entry.offset)
+            stream.seek(offset)
             line = stream.readline()
         try:
             return LoCoBenchTask.from_record(parse_object(line))
         except InputError as error:
-            raise InputError(f"{self.dataset_path}:{entry.line}: {error}") from None
+            raise InputError(f"{self.dataset_path}:{number}: {error}") from None
 
     def filter_by_task_category(self, task_category: str) -> list[LoCoBenchTask]:
         """Return the tasks of one category, such as `bug_investigation`, in file order."""
@@ -118,9 +95,9 @@ class LoCoBenchLoader:
         """Return the tasks of one difficulty, such as `hard`, in file order."""
         return [task for task in self if task.difficulty == difficulty]
 
-    def entry(self, task_id: str) -> Entry:
-        """Return one task's entry in the index; raise InputError if there is none."""
-        return self._entries[self.require([task_id])[0]]
+    def project_id(self, task_id: str) -> str:
+        """Return the folder of a task's project under generated/; raise InputError if there is no such task."""
+        return self._lines[self.require([task_id])[0]][2]
 
     def require(self, task_ids: Iterable[str]) -> list[str]:
         """Return `task_ids` without duplicates, in order.
@@ -129,12 +106,21 @@ class LoCoBenchLoader:
             InputError: some are not in the dataset; the error names them all.
         """
         wanted = list(dict.fromkeys(task_ids))
-        if unknown := [task_id for task_id in wanted if task_id not in self._entries]:
+        if unknown := [task_id for task_id in wanted if task_id not in self._lines]:
             raise InputError(
                 f"{self.dataset_path}: no task with id {', '.join(sorted(unknown))}; --dataset_path names the dataset,"
                 f" {EXTRACT} writes it"
             )
         return wanted
+
+
+def _read_names(line: bytes) -> tuple[str, str]:
+    """Return a record's id and project: both become folder names before the rest of it is validated."""
+    record = parse_object(line)
+    for name in ("id", "project_id"):
+        if name not in record:
+            raise InputError(f"field {name!r} missing")
+    return plain_name(str(record["id"])), folder_name(str(record["project_id"]))
 
 
 class TaskOutcome(NamedTuple):
@@ -245,7 +231,7 @@ class LoCoBenchAdapter:
 
     def _get_project_dir(self, task_id: str) -> Path:
         """Return the task's project folder below generated/."""
-        return self.data_dir / "generated" / self.loader.entry(task_id).project_id
+        return self.data_dir / "generated" / self.loader.project_id(task_id)
 
     def _generate_dockerfile(self, language: str) -> str:
         """Return a language's Dockerfile: the shared base layer, the language's packages, the project."""

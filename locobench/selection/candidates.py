@@ -10,11 +10,11 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from locobench.dataset.records import BYTE_ORDER_MARK, parse_object, read_lines
+from locobench.dataset.records import BYTE_ORDER_MARK, parse_object, read_dataset
 from locobench.dataset.scenario import Derived
 from locobench.scoring.grading import ExactAnswer
 from locobench.shared.errors import InputError
-from locobench.shared.installation import EXTRACT, SELECT
+from locobench.shared.installation import SELECT
 from locobench.shared.validation import LARGEST_COUNT, explain
 
 _Count = Annotated[int, Field(ge=0, le=LARGEST_COUNT)]
@@ -96,29 +96,19 @@ def read_candidates(dataset_path: Path) -> list[Candidate]:
     Raises:
         InputError: the dataset cannot be read, or a line is not a record or repeats an id.
     """
-    candidates: dict[str, tuple[int, Candidate]] = {}
-    for number, _, line in read_lines(dataset_path):
-        try:
-            candidate = _read_candidate(line)
-        except InputError as error:
-            raise InputError(f"{dataset_path}:{number}: {error}; write it again with {EXTRACT}") from None
-        if candidate.id in candidates:
-            first = candidates[candidate.id][0]
-            raise InputError(f"{dataset_path}:{number}: id: {candidate.id} is already on line {first}; remove one")
-        candidates[candidate.id] = number, candidate
-    return [candidate for _, candidate in candidates.values()]
+    return [candidate for _, _, candidate in read_dataset(dataset_path, _read_candidate).values()]
 
 
-def _read_candidate(line: bytes) -> Candidate:
+def _read_candidate(line: bytes) -> tuple[str, Candidate]:
     try:
         task = _CANDIDATE.validate_json(line.removeprefix(BYTE_ORDER_MARK), strict=True)
         if task.derived is None:
-            return task
+            return task.id, task
         truth = ExactAnswer.model_validate(parse_object(line).get("ground_truth"))
     except ValidationError as error:
         parse_object(line)  # has a better message for a line that is not a JSON object
         raise InputError(explain(error)) from None
-    return replace(task, exact_items=frozenset(truth.items))
+    return task.id, replace(task, exact_items=frozenset(truth.items))
 
 
 def with_pilot(tasks: Sequence[Candidate], arms: Mapping[Path, Mapping[str, Pilot]]) -> list[Candidate]:
