@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AliasPath, BeforeValidator, ConfigDict, Field, FiniteFloat
+from pydantic import AliasChoices, AliasPath, BeforeValidator, ConfigDict, Field, FiniteFloat
 
 from locobench.harbor.contents import CONFIG, RESULT
 from locobench.harbor.files import HarborFile, Named, Time, read
@@ -99,19 +99,23 @@ class StepResult(HarborFile):
 
 
 class Trial(HarborFile):
-    """<trial>/result.json."""
+    """<trial>/result.json, or of a lost trial its config.json, which Harbor writes before it runs the trial."""
 
     id: str | None = None
     trial_name: str
     task_name: str = ""
     task_path: Annotated[Path | None, BeforeValidator(lambda path: path or None)] = Field(
-        default=None, validation_alias=AliasPath("task_id", "path")
+        default=None, validation_alias=AliasChoices(AliasPath("task_id", "path"), AliasPath("task", "path"))
     )
     """The task's folder on the machine that ran the trial, or in its git repository."""
-    package: str | None = Field(default=None, validation_alias=AliasPath("task_id", "name"))
-    """The name of a task from Harbor's registry, without its organization."""
+    package: str | None = Field(
+        default=None, validation_alias=AliasChoices(AliasPath("task_id", "name"), AliasPath("task", "name"))
+    )
+    """The name of a task from Harbor's registry; in result.json without its organization."""
     task_checksum: str | None = None
-    agent_config: AgentConfig = Field(default=AgentConfig(), validation_alias=AliasPath("config", "agent"))
+    agent_config: AgentConfig = Field(
+        default=AgentConfig(), validation_alias=AliasChoices(AliasPath("config", "agent"), "agent")
+    )
     reported_agent: str | None = Field(default=None, validation_alias=AliasPath("agent_info", "name"))
     agent_version: str | None = Field(default=None, validation_alias=AliasPath("agent_info", "version"))
     reported_model: str | None = Field(default=None, validation_alias=AliasPath("agent_info", "model_info", "name"))
@@ -200,15 +204,6 @@ class Lock(HarborFile):
     """The task's."""
 
 
-class _Settings(HarborFile):
-    """<trial>/config.json, which Harbor writes before it runs the trial; a job's has no trial_name."""
-
-    trial_name: str
-    task_path: str | None = Field(default=None, validation_alias=AliasPath("task", "path"))
-    package: str | None = Field(default=None, validation_alias=AliasPath("task", "name"))
-    agent: AgentConfig = AgentConfig()
-
-
 def read_trial(path: Path, files: Mapping[str, bytes]) -> tuple[Trial | None, str]:
     """Read what the files of a folder say of its trial, and what is wrong with its result.json; None if it is no trial.
 
@@ -221,10 +216,8 @@ def read_trial(path: Path, files: Mapping[str, bytes]) -> tuple[Trial | None, st
         except InputError as error:
             problem = str(error)
     try:
-        known = read(path / CONFIG, _Settings, files.get(CONFIG, b""))
+        known = read(path / CONFIG, Trial, files.get(CONFIG, b""))
     except InputError:
         return None, ""
     warnings.warn(f"{problem}; the trial is lost", stacklevel=2)
-    task_id = {"path": known.task_path, "name": known.package and known.package.rpartition("/")[2]}
-    told = {"trial_name": known.trial_name, "task_id": task_id, "config": {"agent": known.agent}}
-    return Trial.model_validate(told), problem
+    return known, problem
