@@ -39,8 +39,8 @@ class Project:
     folder: Path
     files: tuple[ProjectFile, ...]
     """Sorted by path."""
-    skipped: tuple[tuple[str, str], ...]
-    """(path, reason) of entries that are left out: version control, and anything but files, links and folders."""
+    skipped: dict[str, str]
+    """Path -> reason of what is left out: version control, and anything but files, links and folders."""
 
     @classmethod
     def scan(cls, folder: Path) -> Project:
@@ -49,7 +49,27 @@ class Project:
         Raises:
             OSError: the folder or a subfolder cannot be read, or the folder is a link, which may lead anywhere.
         """
-        return cls(folder, *_list_folder(folder))
+        if folder.is_symlink():
+            reason = "is a symbolic link, which may lead anywhere; put the folder itself there"
+            raise OSError(errno.ELOOP, reason, folder)
+        files, skipped, pending = [], {}, [""]
+        while pending:
+            prefix = pending.pop()
+            with os.scandir(folder / prefix) as entries:
+                for entry in entries:
+                    path = prefix + entry.name
+                    if entry.name in LEFT_OUT:
+                        skipped[path] = "version control"
+                    elif entry.is_dir(follow_symlinks=False):
+                        pending.append(f"{path}/")
+                    elif entry.is_symlink() or entry.is_file(follow_symlinks=False):
+                        status = entry.stat(follow_symlinks=False)
+                        link = os.readlink(entry.path) if entry.is_symlink() else None
+                        executable = bool(status.st_mode & stat.S_IXUSR) and link is None
+                        files.append(ProjectFile(path, executable, link, status.st_size))
+                    else:
+                        skipped[path] = "neither a file nor a folder"
+        return cls(folder, tuple(sorted(files, key=lambda file: file.path)), skipped)
 
     @cached_property
     def paths(self) -> frozenset[str]:
@@ -65,34 +85,25 @@ class Project:
         """
         total = hashlib.sha256()
         for file in self.files:
-            line = f"{file.path}\0{file.executable}\0{self._content_of(file)}\n"
-            total.update(line.encode("utf-8", "surrogateescape"))
+            content = f"-> {file.link}"
+            if file.link is None:
+                with open(f"{self.folder}/{file.path}", "rb") as stream:
+                    content = hashlib.file_digest(stream, "sha256").hexdigest()
+            total.update(f"{file.path}\0{file.executable}\0{content}\n".encode("utf-8", "surrogateescape"))
         return total.hexdigest()
-
-    def _content_of(self, file: ProjectFile) -> str:
-        if file.link is not None:
-            return f"-> {file.link}"
-        with open(f"{self.folder}/{file.path}", "rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-
-    def root_for(self, context_files: Iterable[str]) -> str:
-        """Return the root folder (`name/`) that all existing context files share, or "" if they share none."""
-        existing = [path for path in context_files if path in self.paths]
-        roots = {path.partition("/")[0] for path in existing if "/" in path}
-        if len(roots) == 1 and all("/" in path for path in existing):
-            return f"{roots.pop()}/"
-        return ""
 
     def mapping(self, context_files: Iterable[str]) -> ProjectMapping:
         """Decide which files a task with these context files gets."""
         wanted = list(dict.fromkeys(context_files))
-        root = self.root_for(wanted)
-        files, skipped = [], [item for item in self.skipped if item[0].startswith(root)]
+        existing = [path for path in wanted if path in self.paths]
+        roots = {path.partition("/")[0] for path in existing}
+        root = f"{roots.pop()}/" if len(roots) == 1 and all("/" in path for path in existing) else ""
+        files, skipped = [], {path: reason for path, reason in self.skipped.items() if path.startswith(root)}
         for file in self.files:
             if not file.path.startswith(root) or file.path == METADATA_FILE:
                 continue
             if file.link is not None and not self._stays_inside(file, root):
-                skipped.append((file.path, f"a link that leads to no file of the project ({file.link})"))
+                skipped[file.path] = f"a link that leads to no file of the project ({file.link})"
                 continue
             files.append(file)
         # There are also links to folders, which no answer can be about.
@@ -101,7 +112,7 @@ class Project:
             self,
             root,
             tuple(files),
-            tuple(skipped),
+            tuple(f"left out {path}: {skipped[path]}" for path in sorted(skipped)),
             tuple(path.removeprefix(root) for path in wanted if path in kept),
             tuple(path for path in wanted if path not in kept),
         )
@@ -132,8 +143,8 @@ class ProjectMapping:
     root: str
     """The root folder whose contents become the task's project (`name/`), or "" for the whole folder."""
     files: tuple[ProjectFile, ...]
-    skipped: tuple[tuple[str, str], ...]
-    """(path, reason) of entries that are left out."""
+    warnings: tuple[str, ...]
+    """One line for each file left out."""
     context_files: tuple[str, ...]
     """The context files that exist, without the root folder's name."""
     missing: tuple[str, ...]
@@ -143,11 +154,6 @@ class ProjectMapping:
     def paths(self) -> list[str]:
         """The paths of all files that the task gets, without the root folder's name."""
         return [file.path.removeprefix(self.root) for file in self.files]
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """One line for each file left out."""
-        return tuple(f"left out {path}: {reason}" for path, reason in self.skipped)
 
     def index(self) -> CodeIndex:
         """Return the index of the part's files, built once for all tasks that share the part.
@@ -180,35 +186,6 @@ class ProjectMapping:
             else:
                 shutil.copyfile(f"{self.project.folder}/{file.path}", f"{target}/{path}", follow_symlinks=False)
                 os.chmod(f"{target}/{path}", 0o755 if file.executable else 0o644)
-
-
-def _list_folder(folder: Path) -> tuple[tuple[ProjectFile, ...], tuple[tuple[str, str], ...]]:
-    """Return a folder's files, sorted by path, and (path, reason) of the entries that are left out."""
-    if folder.is_symlink():
-        raise OSError(errno.ELOOP, "is a symbolic link, which may lead anywhere; put the folder itself there", folder)
-    files, skipped, pending = [], [], [""]
-    while pending:
-        prefix = pending.pop()
-        with os.scandir(folder / prefix) as entries:
-            for entry in entries:
-                path = prefix + entry.name
-                if entry.name in LEFT_OUT:
-                    skipped.append((path, "version control"))
-                elif entry.is_dir(follow_symlinks=False):
-                    pending.append(f"{path}/")
-                elif entry.is_symlink() or entry.is_file(follow_symlinks=False):
-                    status = entry.stat(follow_symlinks=False)
-                    files.append(
-                        ProjectFile(
-                            path,
-                            bool(status.st_mode & stat.S_IXUSR) and not entry.is_symlink(),
-                            os.readlink(entry.path) if entry.is_symlink() else None,
-                            status.st_size,
-                        )
-                    )
-                else:
-                    skipped.append((path, "neither a file nor a folder"))
-    return tuple(sorted(files, key=lambda file: file.path)), tuple(sorted(skipped))
 
 
 def _parents(path: str) -> Iterator[str]:
