@@ -15,7 +15,7 @@ from typing import Any
 from locobench.containers.container import EngineError, Limits
 from locobench.containers.engine import Engine
 from locobench.shared.terminal import progress
-from locobench.smoke.task import Fault, SmokeTask, read_task_folder
+from locobench.smoke.task import Fault, SmokeTask, find_leak, read_task_folder
 from locobench.smoke.trial import Agent, in_container, run_in_container, run_locally
 
 _VERSION = re.compile(r"\d+\.\d+")
@@ -106,9 +106,8 @@ class Check:
             if engine is not None:
                 row.build_seconds, row.size = engine.build(task.path / "environment", image, timeout=self.build_timeout)
                 row.toolchain = self._toolchain(engine, image, task.language)
-            if task.gives_itself_away():
-                shown = max(task.telltales, key=len).decode()[:60]
-                row.faults.append(f"environment/ holds the ground truth: {shown!r}")
+            if leak := find_leak(task.path):
+                row.faults.append(f"environment/ holds the ground truth: {leak[:60]!r}")
         except (Fault, EngineError) as fault:
             row.add(fault)
         if engine is not None and row.size is None:

@@ -1,4 +1,4 @@
-"""Read a task directory: its language, its limits, and text that its image must not contain."""
+"""Read a task directory: its language, its limits, and whether its environment gives the ground truth away."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from locobench.harbor.task import TASK_FILE, TaskToml
+from locobench.harbor.task import KEY, TASK_FILE, TaskToml
 from locobench.shared.errors import InputError
 from locobench.shared.markdown import as_markdown
 
@@ -30,34 +30,16 @@ class SmokeTask:
 
     path: Path
     toml: TaskToml
-    telltales: frozenset[bytes]
-    """The longest pieces of the ground truth."""
 
     @property
     def language(self) -> str:
         """The name of its language in the table of languages."""
         return self.toml.metadata.language
 
-    def gives_itself_away(self) -> bool:
-        """Return whether environment/ contains all telltales. One alone is no leak: a ground truth may quote the code.
-
-        Raises:
-            Fault: a file cannot be read.
-        """
-        missing = set(self.telltales)
-        try:
-            for path in (self.path / "environment").rglob("*"):
-                if missing and path.is_file() and not path.is_symlink():
-                    content = path.read_bytes()
-                    missing = {piece for piece in missing if piece not in content}
-        except OSError as error:
-            raise Fault(f"{error.filename}: {error.strerror}") from None
-        return bool(self.telltales) and not missing
-
 
 def read_task_folder(path: Path) -> SmokeTask:
     """Read the task directory at `path`; raise Fault if a file or field is missing or unreadable."""
-    for needed in (TASK_FILE, "instruction.md", "environment/Dockerfile", "tests/test.sh", "solution/solve.sh"):
+    for needed in (TASK_FILE, "instruction.md", "environment/Dockerfile", KEY, "tests/test.sh", "solution/solve.sh"):
         if not (path / needed).is_file():
             raise Fault(f"no {needed}")
     try:
@@ -66,18 +48,27 @@ def read_task_folder(path: Path) -> SmokeTask:
         raise Fault(str(error).removeprefix(f"{path}/")) from None
     if not described.metadata.language:
         raise Fault("task.toml: metadata.language: missing")
-    return SmokeTask(path, described, _telltales(path / "tests" / "ground_truth.json"))
+    return SmokeTask(path, described)
 
 
-def _telltales(ground_truth: Path) -> frozenset[bytes]:
-    """Return the longest pieces of the ground truth."""
+def telltales(task: Path) -> list[str]:
+    """Return the longest pieces of a task's ground truth, the longest first; raise Fault if it cannot be read."""
     try:
-        truth = json.loads(ground_truth.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise Fault(f"no tests/{ground_truth.name}") from None
+        truth = json.loads((task / KEY).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise Fault(f"tests/{ground_truth.name}: {error}") from None
+        raise Fault(f"{KEY}: {error}") from None
     # Skip the key: it contains lines of the code, which the image has too.
     shown = as_markdown(truth.get("ground_truth", truth) if isinstance(truth, dict) else truth)
     longest = sorted({*_PIECE.findall(shown)}, key=lambda piece: (-len(piece), piece))[:_TELLTALES]
-    return frozenset(piece.strip().encode() for piece in longest)
+    return [piece.strip() for piece in longest]
+
+
+def find_leak(task: Path) -> str:
+    """Return the longest telltale if environment/ holds all of them, else "": a ground truth may quote the code."""
+    pieces = telltales(task)
+    missing = {piece.encode() for piece in pieces}
+    for path in (task / "environment").rglob("*"):
+        if missing and path.is_file() and not path.is_symlink():
+            content = path.read_bytes()
+            missing = {piece for piece in missing if piece not in content}
+    return pieces[0] if pieces and not missing else ""

@@ -14,7 +14,7 @@ import extract_dataset
 import run_adapter
 from locobench.smoke.check import Row
 from locobench.smoke.report import page
-from locobench.smoke.task import Fault, read_task_folder
+from locobench.smoke.task import Fault, find_leak, read_task_folder, telltales
 from locobench.smoke.trial import Attempt, run_locally
 from tests.conftest import Script
 from tests.support.data_builder import CATEGORY, TRUTH, Data, tree
@@ -153,7 +153,7 @@ def test_the_report_has_a_row_for_each_task(tasks: Path, tmp_path: Path, script:
 
 
 def test_telltales_are_the_longest_pieces_of_the_ground_truth(task: Path) -> None:
-    pieces = {piece.decode() for piece in read_task_folder(task).telltales}
+    pieces = telltales(task)
 
     assert len(pieces) == 3
     assert all(piece in TRUTH for piece in pieces)
@@ -162,7 +162,7 @@ def test_telltales_are_the_longest_pieces_of_the_ground_truth(task: Path) -> Non
 def test_a_ground_truth_without_plain_text_has_telltales_too(task: Path) -> None:
     (task / "tests" / "ground_truth.json").write_text(json.dumps({"ground_truth": "Der Schlüssel wird nie erneuert"}))
 
-    assert read_task_folder(task).telltales == {"Der Schlüssel wird nie erneuert".encode()}
+    assert telltales(task) == ["Der Schlüssel wird nie erneuert"]
 
 
 def test_an_environment_that_holds_the_ground_truth_fails_its_task(task: Path, script: Script) -> None:
@@ -175,10 +175,9 @@ def test_an_environment_that_holds_the_ground_truth_fails_its_task(task: Path, s
 
 
 def test_an_environment_that_holds_one_piece_of_the_truth_may_be_what_the_truth_quotes(task: Path) -> None:
-    piece = max(read_task_folder(task).telltales, key=len)
-    (task / "environment" / "project" / "NOTES.md").write_bytes(piece)
+    (task / "environment" / "project" / "NOTES.md").write_text(telltales(task)[0])
 
-    assert not read_task_folder(task).gives_itself_away()
+    assert not find_leak(task)
 
 
 @pytest.mark.parametrize(
