@@ -19,7 +19,7 @@ from pydantic import (
 from locobench.dataset.catalog import DIFFICULTIES, UNKNOWN
 from locobench.shared.errors import InputError
 from locobench.shared.markdown import as_markdown
-from locobench.shared.validation import LARGEST_COUNT, explain
+from locobench.shared.validation import LARGEST_COUNT, first_problem
 
 # Longer names would leave no room for the suffix of a temporary folder within a file system's 255 bytes.
 MAX_NAME_CHARACTERS = 200
@@ -134,7 +134,7 @@ class Scenario(BaseModel):
         try:
             return cls.model_validate(record)
         except ValidationError as error:
-            raise InputError(explain(error)) from None
+            raise InputError(first_problem(error)) from None
 
     def to_line(self) -> bytes:
         """Return the record as one line of JSON, without the newline."""

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from locobench.shared.errors import InputError
-from locobench.shared.validation import explain, first_problem
+from locobench.shared.validation import first_problem
 
 CREDENTIAL = re.compile("auth|cookie|credential|key|passw|secret|token", re.IGNORECASE)
 """Name of a header that holds a credential."""
@@ -69,7 +69,7 @@ class McpServer(BaseModel):
                 found.append(cls.model_validate({"name": name, "transport": HTTP.get(str(kind), kind), **settings}))
             except ValidationError as error:
                 known = "Harbor passes on command and args, or url and headers"
-                raise InputError(f"{path}: {explain(error)}; {known}") from None
+                raise InputError(f"{path}: {first_problem(error)}; {known}") from None
         return tuple(found)
 
 

@@ -17,7 +17,7 @@ from locobench.scoring import exact, published, verify
 from locobench.scoring.code_index import CodeIndex, compounds
 from locobench.shared.errors import InputError
 from locobench.shared.markdown import as_markdown, fence
-from locobench.shared.validation import explain
+from locobench.shared.validation import first_problem
 
 # The oracle provides evidence for this many times the scale of each component, if there is enough: 99 % of the credit.
 ENOUGH = 5
@@ -84,7 +84,7 @@ def grade_exact(task: Scenario) -> Grading:
     try:
         answer = ExactAnswer.model_validate(task.ground_truth)
     except ValidationError as error:
-        raise GradingError(f"ground_truth: not an exact answer: {explain(error)}") from None
+        raise GradingError(f"ground_truth: not an exact answer: {first_problem(error)}") from None
     key: dict[str, Any] = {**answer.model_dump(mode="json"), "project": task.project_id}
     key["grep_reward"] = exact.score(as_answer(answer.grep), key)["reward"]
     oracle = as_answer(answer.items)

@@ -15,7 +15,7 @@ from locobench.dataset.scenario import Derived
 from locobench.scoring.grading import ExactAnswer
 from locobench.shared.errors import InputError
 from locobench.shared.installation import SELECT
-from locobench.shared.validation import LARGEST_COUNT, explain
+from locobench.shared.validation import LARGEST_COUNT, first_problem
 
 _Count = Annotated[int, Field(ge=0, le=LARGEST_COUNT)]
 
@@ -107,7 +107,7 @@ def _read_candidate(line: bytes) -> tuple[str, Candidate]:
         truth = ExactAnswer.model_validate(parse_object(line).get("ground_truth"))
     except ValidationError as error:
         parse_object(line)  # has a better message for a line that is not a JSON object
-        raise InputError(explain(error)) from None
+        raise InputError(first_problem(error)) from None
     return task.id, replace(task, exact_items=frozenset(truth.items))
 
 
@@ -147,4 +147,4 @@ def read_selection(path: Path) -> dict[str, Pilot | None]:
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}; run {SELECT} first") from None
     except ValidationError as error:
-        raise InputError(f"{path}: not a selection ({explain(error)}); write it again with {SELECT}") from None
+        raise InputError(f"{path}: not a selection ({first_problem(error)}); write it again with {SELECT}") from None
