@@ -196,9 +196,3 @@ def try_lock(descriptor: int) -> bool:
     except OSError:
         return True
     return True
-
-
-def write_all(descriptor: int, data: bytes) -> None:
-    """Write all of `data`, in as many calls as it takes."""
-    while data:
-        data = data[os.write(descriptor, data) :]

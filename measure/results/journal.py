@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from pydantic import ValidationError
 
 from locobench.shared.errors import InputError
-from locobench.shared.files import try_lock, write_all
+from locobench.shared.files import try_lock
 from measure.records import EvalResult
 from measure.records.traces import Record
 
@@ -77,7 +77,8 @@ class Journal(Generic[Entry]):
         """Write one entry and wait until the disk has it; InputError if that fails, and the journal is as it was."""
         end = os.fstat(self._descriptor).st_size
         try:
-            write_all(self._descriptor, entry.model_dump_json().encode() + b"\n")
+            with open(self._descriptor, "ab", closefd=False) as file:
+                file.write(entry.model_dump_json().encode() + b"\n")
             os.fsync(self._descriptor)
         except OSError as error:
             with contextlib.suppress(OSError):  # another worker would append its line to half a line
