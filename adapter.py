@@ -18,6 +18,7 @@ from locobench.generate.project import Project
 from locobench.generate.workers import spread
 from locobench.selection.candidates import Pilot
 from locobench.shared.errors import InputError
+from locobench.shared.grouping import grouped
 from locobench.shared.installation import EXTRACT
 
 __all__ = [
@@ -175,10 +176,7 @@ class LoCoBenchAdapter:
 
     def group_by_project(self, task_ids: Iterable[str]) -> dict[Path, list[str]]:
         """Return the ids by their project's folder; raise InputError if one is not in the dataset."""
-        projects: dict[Path, list[str]] = {}
-        for task_id in self.loader.require(task_ids):
-            projects.setdefault(self._get_project_dir(task_id), []).append(task_id)
-        return projects
+        return grouped(self.loader.require(task_ids), self._get_project_dir)
 
     def _generate_project(self, tasks: tuple[Path, list[str]]) -> list[TaskOutcome]:
         """Generate the tasks of one project, which is read once, and return their outcomes."""
