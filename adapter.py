@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -16,7 +15,6 @@ from locobench.generate.make import make_task, render_dockerfile
 from locobench.generate.options import Options
 from locobench.generate.project import Project
 from locobench.generate.workers import spread
-from locobench.selection.candidates import Pilot
 from locobench.shared.errors import InputError
 from locobench.shared.grouping import grouped
 from locobench.shared.installation import EXTRACT
@@ -143,20 +141,12 @@ class LoCoBenchAdapter:
     """The adapter's name among Harbor's adapters."""
 
     def __init__(
-        self,
-        loader: LoCoBenchLoader,
-        output_dir: Path,
-        data_dir: Path,
-        options: Options | None = None,
-        *,
-        pilots: Mapping[str, Pilot] | None = None,
+        self, loader: LoCoBenchLoader, output_dir: Path, data_dir: Path, options: Options | None = None
     ) -> None:
-        """Take the places and choices; `pilots` are the results by which tasks were selected, by their ids."""
         self.loader = loader
         self.output_dir = Path(output_dir)
         self.data_dir = Path(data_dir)
         self.options = options or Options()
-        self.pilots = pilots or {}
 
     def generate(self, task_ids: Iterable[str], *, jobs: int | None = None) -> Iterator[TaskOutcome]:
         """Generate tasks and yield each outcome as it is known; a failed task does not stop the others.
@@ -220,11 +210,7 @@ class LoCoBenchAdapter:
             raise InputError(f"{name!r}: {error}") from None
         task = self.loader.load(task_id)
         mapping = (project or Project.scan(self._get_project_dir(task_id))).mapping(task.context_files)
-        options = self.options
-        if pilot := self.pilots.get(task_id):
-            options = replace(options, pilot_runs=pilot.runs, measured_difficulty=pilot.level)
-        files = make_task(task, mapping, options)
-        is_new = write_task(folder, files, mapping, options)
+        is_new = write_task(folder, make_task(task, mapping, self.options), mapping, self.options)
         return TaskOutcome(task_id, "written" if is_new else "unchanged", "", mapping.warnings, mapping.missing)
 
     def _get_project_dir(self, task_id: str) -> Path:

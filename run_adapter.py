@@ -103,10 +103,10 @@ def main(
         dataset.check(output_dir, dataset_name)
 
     tell = (lambda _: None) if quiet else say
-    pilots = {task_id: pilot for task_id, pilot in selected.items() if pilot}
+    pilots = {task_id: (pilot.runs, pilot.level) for task_id, pilot in selected.items() if pilot}
     failed = 0
     for folder, choice in arms.items():
-        adapter = LoCoBenchAdapter(loader, folder, data_dir, choice, pilots=pilots)
+        adapter = LoCoBenchAdapter(loader, folder, data_dir, replace(choice, pilots=pilots))
         made = generate(adapter, wanted, quiet=quiet)
         failed += len(made["failed"])
         whole = made["written"] + made["unchanged"]

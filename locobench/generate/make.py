@@ -112,11 +112,12 @@ def render_config(
         content_digest: digest of the task with its code at hand.
     """
     scorer, own = _scorer_of(task, options), options.verifier
+    pilot_runs, measured = options.pilots.get(task.id, ((), ""))
     metadata: dict[str, Any] = {
         "id": task.id,
         "title": task.title,
         "category": task.task_category,
-        "difficulty": (task.derived and options.measured_difficulty) or task.difficulty,
+        "difficulty": (task.derived and measured) or task.difficulty,
         "language": task.language,
         "project_id": task.project_id,
         "context_length": task.context_length,
@@ -128,7 +129,7 @@ def render_config(
         "verifier": own.name if own else scorer,
         **({} if own else {"oracle_reward": oracle_reward}),
         "closed_book": options.closed_book,
-        **({"pilot_runs": list(options.pilot_runs)} if options.pilot_runs else {}),
+        **({"pilot_runs": list(pilot_runs)} if pilot_runs else {}),
     }
     return (
         templates()
@@ -178,7 +179,7 @@ def make_task(task: Scenario, mapping: ProjectMapping, options: Options) -> dict
         OSError: a file of the project cannot be read.
     """
     # However an agent reaches the code, the task is graded alike, and its digest says so.
-    plain = replace(options, mcp_servers=(), closed_book=False, pilot_runs=(), measured_difficulty="")
+    plain = replace(options, mcp_servers=(), closed_book=False, pilots={})
     asked = render_instruction(task, mapping, plain)
     try:
         grading = grade(task, mapping, asked, options)

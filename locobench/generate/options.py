@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -63,10 +64,9 @@ class Options:
     storage_mb: int = 10240
     """Limits of the containers; megabytes as Harbor counts them."""
 
-    pilot_runs: tuple[str, ...] = ()
-    """Ids of the runs by which the task was selected, which must not count in a comparison over it."""
-    measured_difficulty: str = ""
-    """What these runs measured: `ceiling`, `between` or `floor`."""
+    pilots: Mapping[str, tuple[tuple[str, ...], str]] = field(default_factory=dict)
+    """Task's id -> ids of the runs by which it was selected, which must not count in a comparison over it, and what
+    they measured: `ceiling`, `between` or `floor`."""
 
     @property
     def project_place(self) -> str | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adapter import LoCoBenchAdapter, LoCoBenchLoader
+from adapter import LoCoBenchAdapter, LoCoBenchLoader, Options
 from locobench.dataset.scenario import Derived
 from locobench.harbor.task import TaskFolder
 from locobench.selection.candidates import Candidate, Pilot, read_candidates, with_pilot
@@ -203,8 +203,9 @@ def test_the_difficulty_of_an_exact_question_is_what_the_pilot_measured(data: Da
     truth = {"measure": "f1", "items": ["src/basket.py"]}
     scenario = data.scenario(difficulty="unknown", derived=FACTS, ground_truth=truth)
     extract(data.folder, tmp_path / "d.jsonl")
-    for name, pilots in (("before", {}), ("after", {scenario: Pilot(0.5, ("run-1",))})):
-        adapter = LoCoBenchAdapter(LoCoBenchLoader(tmp_path / "d.jsonl"), tmp_path / name, data.folder, pilots=pilots)
+    for name, pilots in (("before", {}), ("after", {scenario: (("run-1",), "between")})):
+        loader, options = LoCoBenchLoader(tmp_path / "d.jsonl"), Options(pilots=pilots)
+        adapter = LoCoBenchAdapter(loader, tmp_path / name, data.folder, options)
         assert adapter.generate_task(scenario).status == "written"
     before, after = (TaskFolder.read(tmp_path / name / scenario) for name in ("before", "after"))
     assert (before.toml.metadata.difficulty, after.toml.metadata.difficulty) == ("unknown", "between")
