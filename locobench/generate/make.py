@@ -42,16 +42,9 @@ def templates() -> jinja2.Environment:
     return environment
 
 
-def render_dockerfile(language: str, options: Options, table: dict[str, Any] | None = None) -> str:
-    """Return the Dockerfile for one language.
-
-    Args:
-        table: the language's table, instead of the one that `load_language` returns.
-
-    Raises:
-        InputError: the language's table cannot be used.
-    """
-    table = table or load_language(language, options.languages)
+def render_dockerfile(language: str, options: Options) -> str:
+    """Return the Dockerfile for one language; raise InputError if the language's table cannot be used."""
+    table = load_language(language, options.languages)
     return (
         templates()
         .get_template("environment/Dockerfile.j2")

@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
+import tomli_w
+
 from locobench.containers.container import EngineError
 from locobench.containers.engine import Engine
 from locobench.dataset.catalog import load_languages
@@ -52,7 +54,7 @@ def all_in_one(languages: dict[str, dict[str, Any]]) -> dict[str, Any]:
     tables = languages.values()
     packages = {name for table in tables for name in table["packages"]}
     fallback = {name for table in tables for name in table.get("fallback", table["packages"])}
-    return {"packages": sorted(packages), "fallback": sorted(fallback)}
+    return {"packages": sorted(packages), "fallback": sorted(fallback), "check": "true"}
 
 
 def build(engine: Engine, name: str, table: dict[str, Any], base_image: str, run: str) -> tuple[float, int]:
@@ -60,9 +62,11 @@ def build(engine: Engine, name: str, table: dict[str, Any], base_image: str, run
 
     The first build with a `run` finds no layer in any cache, the next one all layers but that of the project.
     """
-    text = render_dockerfile(name, Options(base_image=base_image), table)
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         context = Path(folder)
+        languages = context / "languages.toml"
+        languages.write_text(tomli_w.dumps({name: table}))
+        text = render_dockerfile(name, Options(base_image=base_image, languages=languages))
         shutil.copytree(min(SAMPLES.iterdir()), context / "project")
         # Another project each time: a warm build is that of another task of the same language.
         (context / "project" / "built-in").write_text(folder)
