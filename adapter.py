@@ -82,18 +82,6 @@ class LoCoBenchLoader:
         except InputError as error:
             raise InputError(f"{self.dataset_path}:{number}: {error}") from None
 
-    def filter_by_task_category(self, task_category: str) -> list[LoCoBenchTask]:
-        """Return the tasks of one category, such as `bug_investigation`, in file order."""
-        return [task for task in self if task.task_category == task_category]
-
-    def filter_by_language(self, language: str) -> list[LoCoBenchTask]:
-        """Return the tasks in one language, such as `python`, in file order."""
-        return [task for task in self if task.language == language]
-
-    def filter_by_difficulty(self, difficulty: str) -> list[LoCoBenchTask]:
-        """Return the tasks of one difficulty, such as `hard`, in file order."""
-        return [task for task in self if task.difficulty == difficulty]
-
     def project_id(self, task_id: str) -> str:
         """Return the folder of a task's project under generated/; raise InputError if there is no such task."""
         return self._lines[self.require([task_id])[0]][2]

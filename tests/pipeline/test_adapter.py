@@ -57,16 +57,6 @@ def test_a_dictionary_that_is_no_scenario_is_refused_with_its_field(raw: dict[st
         LoCoBenchTask.from_dict(raw)
 
 
-def test_the_loader_filters_by_category_language_and_difficulty(data: Data, tmp_path: Path) -> None:
-    first = data.scenario()
-    second = data.scenario(number=2, task_category="code_comprehension", difficulty="hard")
-    third = data.scenario(project="c_os_medium_002")
-    tasks = loader(data, tmp_path)
-    assert [task.id for task in tasks.filter_by_task_category("code_comprehension")] == [second]
-    assert [task.id for task in tasks.filter_by_language("python")] == [first, second]
-    assert [task.id for task in tasks.filter_by_difficulty("easy")] == [third, first]
-
-
 def test_the_adapter_has_the_name_that_adapters_have() -> None:
     assert LoCoBenchAdapter.NAME == "locobench-agent"
 
@@ -113,7 +103,7 @@ def test_record_whose_names_cannot_be_used_is_refused(data: Data, tmp_path: Path
         LoCoBenchTask.from_record({**task.model_dump(), field: value})
 
 
-def test_loader_finds_tasks_by_id_category_language_and_difficulty(data: Data, tmp_path: Path) -> None:
+def test_loader_finds_tasks_by_id(data: Data, tmp_path: Path) -> None:
     first = data.scenario()
     second = data.scenario(project="c_os_medium_002", task_category="code_comprehension", difficulty="expert")
     tasks = loader(data, tmp_path)
