@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
@@ -55,11 +54,3 @@ def read_or_warn(path: Path, model: type[Model], content: bytes | None = None) -
     except InputError as error:
         warnings.warn(f"{error}; its contents are ignored", stacklevel=2)
         return None
-
-
-def validate(path: Path, model: type[Model], raw: Mapping[str, Any]) -> Model:
-    """Validate a document read from `path` into a model; raise InputError if it is invalid."""
-    try:
-        return model.model_validate(raw)
-    except ValidationError as error:
-        raise InputError(f"{path}: {first_problem(error)}") from None

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pathspec
-from pydantic import AliasPath, Field
+from pydantic import AliasPath, Field, ValidationError
 
-from locobench.harbor.files import HarborFile, Named, read, validate
+from locobench.harbor.files import HarborFile, Named, read
 from locobench.shared.errors import InputError
 from locobench.shared.files import read_toml
 from locobench.shared.installation import GENERATE
-from locobench.shared.validation import Whole
+from locobench.shared.validation import Whole, first_problem
 
 TASK_FILE = "task.toml"
 PROJECT, KEY = "environment/project/", "tests/ground_truth.json"
@@ -104,7 +104,6 @@ class VerifierSection(HarborFile):
 class EnvironmentSection(HarborFile):
     """[environment]."""
 
-    build_timeout_sec: float = 600.0
     cpus: float | None = None
     memory_mb: Whole | None = None
     storage_mb: Whole | None = None
@@ -124,7 +123,10 @@ class TaskToml(HarborFile):
     @classmethod
     def read(cls, folder: Path) -> TaskToml:
         """Read task.toml from a task's folder; raise InputError if it is missing or invalid."""
-        return validate(folder / TASK_FILE, cls, read_toml(folder / TASK_FILE))
+        try:
+            return cls.model_validate(read_toml(folder / TASK_FILE))
+        except ValidationError as error:
+            raise InputError(f"{folder / TASK_FILE}: {first_problem(error)}") from None
 
 
 class _Key(HarborFile):
@@ -156,22 +158,20 @@ class TaskFolder(HarborFile):
             InputError: its task.toml cannot be read or is invalid.
             OSError: a file cannot be read.
         """
-        raw = read_toml(folder / TASK_FILE)
-        described = validate(folder / TASK_FILE, TaskToml, raw)
-        digests = file_digests(folder)
-        lines = "".join(f"{name}\0{digest}\n" for name, digest in digests.items())
-        counted = (_content_of(raw) if name == TASK_FILE else f"{name}\0{digest}\n" for name, digest in digests.items())
+        described = TaskToml.read(folder)
+        lines = {name: f"{name}\0{digest}\n" for name, digest in file_digests(folder).items()}
+        counted = {**lines, TASK_FILE: _content_of(folder)}
         key = frozenset(item.partition(": ")[0] for item in _items_of_key(folder))
         return cls(
             toml=described,
-            digest=f"sha256:{hashlib.sha256(lines.encode()).hexdigest()}",
+            digest=f"sha256:{hashlib.sha256(''.join(lines.values()).encode()).hexdigest()}",
             # A copy of the folder without its files still has the generator's digest.
-            content=hashlib.sha256("".join(counted).encode()).hexdigest()
+            content=hashlib.sha256("".join(counted.values()).encode()).hexdigest()
             if (folder / "environment").is_dir()
             else described.metadata.content_fingerprint,
             base_image=described.environment.docker_image or base_image(folder),
             key=key,
-            code=frozenset(name.removeprefix(PROJECT) for name in digests if key and name.startswith(PROJECT)),
+            code=frozenset(name.removeprefix(PROJECT) for name in lines if key and name.startswith(PROJECT)),
         )
 
 
@@ -240,8 +240,9 @@ def _spec(lines: tuple[str, ...]) -> pathspec.PathSpec[Any]:
     return pathspec.PathSpec.from_lines("gitignore", lines)
 
 
-def _content_of(raw: dict[str, Any]) -> str:
+def _content_of(folder: Path) -> str:
     """Return task.toml as text, without what leaves the task the same: MCP servers and what a pilot told."""
+    raw = read_toml(folder / TASK_FILE)
     environment = {key: value for key, value in raw.get("environment", {}).items() if key != "mcp_servers"}
     metadata = {key: value for key, value in raw.get("metadata", {}).items() if key not in ("pilot_runs", "difficulty")}
     return json.dumps({**raw, "metadata": metadata, "environment": environment}, sort_keys=True, default=str)

@@ -95,7 +95,6 @@ class StepResult(HarborFile):
     agent_result: AgentResult | None = None
     exception_info: ExceptionInfo | None = None
     agent_execution: Span | None = None
-    rewards: Rewards = Field(default={}, validation_alias=AliasPath("verifier_result", "rewards"))
 
 
 class Trial(HarborFile):
