@@ -39,10 +39,7 @@ def publish(folder: Path, name: str, task_ids: Iterable[str]) -> None:
     """
     with output_folder(folder):
         check(folder, name)
-        try:
-            read = [TaskFolder.read(folder / task_id) for task_id in task_ids]
-        except OSError as error:
-            raise InputError(f"{error.filename}: {error.strerror}; generate the task again") from None
+        read = [TaskFolder.read(folder / task_id) for task_id in task_ids]
         authors = sorted({author.name for task in read for author in task.toml.task.authors})
         manifest = {
             "dataset": {
