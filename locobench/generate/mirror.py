@@ -41,7 +41,6 @@ def mirror_repos(projects: Mapping[Path, list[str]], load: Callable[[str], Scena
         InputError: git is missing or fails, a record is invalid, or something else has a project's name.
         OSError: a file cannot be read or written.
     """
-    git.check_installed()
     entries: list[dict[str, Any]] = []
     copies, history = Counter[str](), Counter[str]()
     for source, task_ids in projects.items():

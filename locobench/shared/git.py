@@ -22,12 +22,6 @@ _ENVIRONMENT = {
 }  # fmt: skip
 
 
-def check_installed() -> None:
-    """Raise InputError if git is not installed."""
-    if shutil.which("git") is None:
-        raise InputError("git: not found; install it")
-
-
 def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return an environment without the caller's GIT_* variables: they may name programs or another repository."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "SSH_ASKPASS"))}
@@ -35,12 +29,9 @@ def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def command(folder: Path, *arguments: str) -> list[str]:
-    """Return the command line for git in `folder`.
-
-    Raises:
-        InputError: git is not installed.
-    """
-    check_installed()
+    """Return the command line for git in `folder`; raise InputError if git is not installed."""
+    if shutil.which("git") is None:
+        raise InputError("git: not found; install it")
     settings = (part for key, value in _HARMLESS.items() for part in ("-c", f"{key}={value}"))
     trusted = (part for path in _trusted_folders() for part in ("-c", f"safe.directory={path}"))
     return ["git", "--no-pager", "-C", str(folder), *settings, *trusted, *arguments]
