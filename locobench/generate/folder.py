@@ -43,10 +43,7 @@ def write_task(folder: Path, files: dict[str, bytes], mapping: ProjectMapping, o
 
 def other_tasks(folder: Path, task_ids: Iterable[str]) -> list[str]:
     """Return the sorted names of other folders that Harbor would also treat as tasks."""
-    wanted = {*task_ids}
-    with os.scandir(folder) as entries:
-        others = (entry.name for entry in entries if entry.name not in wanted and not entry.name.startswith("."))
-        return sorted(name for name in others if (folder / name / TASK_FILE).is_file())
+    return sorted({path.parent.name for path in folder.glob(f"[!.]*/{TASK_FILE}")} - {*task_ids})
 
 
 @contextlib.contextmanager
