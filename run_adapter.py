@@ -91,9 +91,8 @@ def main(
     arms = arms_of(options, output_dir, remote_output_dir)
     data_dir = find_data_folder(data_dir, needs="generated", quiet=quiet)
     loader = LoCoBenchLoader(where_written(dataset_path))
-    selection = where_written(selected_tasks) if selected_tasks and not task_ids else None
-    selected = read_selection(selection) if selection else {}
-    chosen = list(selected if selection else task_ids or loader.all_ids())
+    selected = read_selection(where_written(selected_tasks)) if selected_tasks else {}
+    chosen = list(task_ids or (selected if selected_tasks else loader.all_ids()))
     wanted = loader.require(chosen)[:limit]
     if not wanted:
         empty = "--limit is 0" if chosen else f"{selected_tasks or dataset_path} names none"

@@ -188,9 +188,12 @@ def test_the_pilots_runs_go_with_the_selection_into_the_tasks_and_leave_their_co
     done = script(*select_, "--pilot", tmp_path / "jobs/pilot")
     assert done.returncode == 0, done.stderr
     assert [task["id"] for task in json.loads(selection.read_text())["tasks"]] == [second, first]
-    assert script(*generate, "--selected_tasks", selection, "--output_dir", tmp_path / "after").returncode == 0
+    chosen = [*generate, "--selected_tasks", selection]
+    assert script(*chosen, "--output_dir", tmp_path / "after").returncode == 0
+    assert script(*chosen, "--task_ids", first, "--output_dir", tmp_path / "alone").returncode == 0
 
-    before, after = (TaskFolder.read(tmp_path / name / first) for name in ("before", "after"))
+    before, after, alone = (TaskFolder.read(tmp_path / name / first) for name in ("before", "after", "alone"))
+    assert after == alone
     assert (before.toml.metadata.pilot_runs, after.toml.metadata.pilot_runs) == ((), ("run-1",))
     assert TaskFolder.read(tmp_path / "after" / second).toml.metadata.pilot_runs == ()
     assert before.content == after.content
