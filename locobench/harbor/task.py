@@ -161,7 +161,12 @@ class TaskFolder(HarborFile):
         described = TaskToml.read(folder)
         lines = {name: f"{name}\0{digest}\n" for name, digest in file_digests(folder).items()}
         counted = {**lines, TASK_FILE: _content_of(folder)}
-        key = frozenset(item.partition(": ")[0] for item in _items_of_key(folder))
+        try:
+            key = frozenset(item.partition(": ")[0] for item in read(folder / KEY, _Key).items)
+        except InputError:
+            key = frozenset()
+        dockerfile = folder / "environment/Dockerfile"
+        built = dockerfile.is_file() and _FROM.search(dockerfile.read_text(encoding="utf-8", errors="replace"))
         return cls(
             toml=described,
             digest=f"sha256:{hashlib.sha256(''.join(lines.values()).encode()).hexdigest()}",
@@ -169,17 +174,10 @@ class TaskFolder(HarborFile):
             content=hashlib.sha256("".join(counted.values()).encode()).hexdigest()
             if (folder / "environment").is_dir()
             else described.metadata.content_fingerprint,
-            base_image=described.environment.docker_image or base_image(folder),
+            base_image=described.environment.docker_image or (built[1] if built else None),
             key=key,
             code=frozenset(name.removeprefix(PROJECT) for name in lines if key and name.startswith(PROJECT)),
         )
-
-
-def _items_of_key(folder: Path) -> tuple[str, ...]:
-    try:
-        return read(folder / KEY, _Key).items
-    except InputError:
-        return ()
 
 
 def task_folders(root: Path) -> list[Path]:
@@ -199,13 +197,6 @@ def task_folders(root: Path) -> list[Path]:
     if not folders:
         raise InputError(f"{root}: contains no tasks; generate tasks with {GENERATE} or name their folder")
     return folders
-
-
-def base_image(folder: Path) -> str | None:
-    """Return the image that a task's Dockerfile builds on, or None."""
-    dockerfile = folder / "environment/Dockerfile"
-    found = _FROM.search(dockerfile.read_text(encoding="utf-8", errors="replace")) if dockerfile.is_file() else None
-    return found and found[1]
 
 
 def file_digests(folder: Path) -> dict[str, str]:
