@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from datetime import datetime
 from typing import Any, Literal
 
@@ -9,6 +11,16 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from locobench.shared.validation import Whole
 from measure.records.outcomes import ErrorKind, Outcome
+
+WEB = re.compile(r"(?:google_?)?web_?(?:search|fetch)|(?:fetch|read)_?url", re.IGNORECASE)
+"""Names of agents' own tools for the web."""
+FETCHES = re.compile(
+    r"\b(?:git clone|curl|wget)\b[^|;&\n]*?\b(?:https?|ssh|git)://(?!(?:localhost|127\.|172\.17\.|host\.docker)\b)[\w./@-]+"
+    r"|\bgit clone [\w.-]+@[\w.-]+:[\w./-]+|\bpip3? download [\w.-]+"
+)
+"""A command that gets code from another machine."""
+WRITES = re.compile("write|edit|patch|create|replace", re.IGNORECASE)
+"""In the name of a tool that writes text, which may hold such a command."""
 
 
 class Record(BaseModel):
@@ -62,6 +74,14 @@ class ToolCall(Record):
     id: str = ""
     duration_seconds: float | None = None
     """Time from the call to its result, as the CLI reported them; None without a result."""
+
+    @property
+    def fetched(self) -> str:
+        """What the call got from outside of the task: by a tool for the web, or a command; empty for nothing."""
+        if WEB.fullmatch(self.name):
+            return self.name
+        found = FETCHES.search(json.dumps(self.input, ensure_ascii=False, default=str))
+        return found[0] if found and not WRITES.search(self.name) else ""
 
 
 class FileChange(Record):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
+from locobench.harbor.agent_log import Call
 from locobench.harbor.record import TrialRecord, read_trials
 from locobench.harbor.task import MetadataSection, TaskToml
 from locobench.harbor.trial import AgentResult
@@ -129,7 +130,7 @@ def _trace(trial: TrialRecord, ending: Ending) -> ExecutionTrace:
             ToolCall(
                 name=call.name,
                 id=call.id,
-                input={"skill": call.skill} if call.skill else {},
+                input=_kept_input(call),
                 error=call.error and redact_text(call.error)[:ERROR_CHARS],
             )
             for call in actions.calls
@@ -151,6 +152,13 @@ def _trace(trial: TrialRecord, ending: Ending) -> ExecutionTrace:
             skills=None if trial.skills is None else list(trial.skills),
         ),
     )
+
+
+def _kept_input(call: Call) -> dict[str, str]:
+    """Return what is kept of a call's arguments, which may be long: the skill that it used, and what it fetched."""
+    fetched = ToolCall(name=call.name, input={"": call.arguments}).fetched
+    told = {"skill": call.skill, "fetched": redact_text(fetched)[:ERROR_CHARS]}
+    return {name: text for name, text in told.items() if text}
 
 
 def _groups(about: MetadataSection) -> dict[str, str]:

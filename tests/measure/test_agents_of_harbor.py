@@ -194,3 +194,13 @@ def test_a_skill_counts_as_used_by_its_tool_or_by_its_file(tmp_path: Path) -> No
         baseline.trace.offered.skills = []
         said = " ".join(compare([baseline], [result]).warnings)
         assert ("never used" in said) == (job == "none"), job
+
+
+def test_what_a_trial_fetched_is_kept_without_the_secrets_in_its_address(tmp_path: Path) -> None:
+    address = "https://me:hunter2hunter2@example.com/pallets/click"
+    call = {"function_name": "shell", "arguments": {"cmd": f"cd /tmp; git clone {address}"}}
+    trajectory(write_trial(tmp_path), {"source": "agent", "tool_calls": [call]})
+    (result,) = load_jobs(tmp_path)
+    (kept,) = result.trace.tool_calls
+    assert kept.fetched.startswith("git clone https://")
+    assert "hunter2" not in str(kept.input)

@@ -310,3 +310,28 @@ def test_a_server_instead_of_the_code_is_the_treatment_and_nothing_instead_of_it
     assert "code" not in warnings(clone, arm(same(3), 3, **at(closed=True, server="far"))).replace("mcp__", "")
     text = warnings(clone, arm(same(3), 3, **at(closed=True)))
     assert "B had neither the code nor a server in 60 of 60 runs, and A had the code" in text
+
+
+FETCHES = (
+    ("WebFetch", {"url": "https://example.com"}),
+    ("google_web_search", {}),
+    ("Bash", {"command": "cd /tmp && git clone --depth 1 https://example.com/pallets/click"}),
+    ("shell", {"command": ["bash", "-lc", "git clone git@example.com:a/b.git"]}),
+    ("Bash", {"command": "pip download click==8.1"}),
+    ("Bash", {"command": "curl -s https://example.com/a.py"}),
+)
+NO_FETCHES = (
+    ("Bash", {"command": "grep -rn 'https://example.com' src; git log"}),
+    ("Bash", {"command": "curl http://host.docker.internal:8765/mcp; curl http://127.0.0.1"}),
+    ("Write", {"content": "Run `curl https://example.com/install.sh`."}),
+    ("Bash", {"command": "pip install -e . && git diff"}),
+    ("mcp__web__search", {"query": "curl"}),
+)
+
+
+@pytest.mark.parametrize(("call", "is_fetch"), [*((c, True) for c in FETCHES), *((c, False) for c in NO_FETCHES)])
+def test_what_an_agent_got_from_outside_is_named(call: tuple[str, dict[str, Any]], is_fetch: bool) -> None:
+    name, given = call
+    b = arm(same(3), 3)
+    b[0] = run("t00", passed=True, trace={"tool_calls": [{"name": name, "input": given}]})
+    assert ("B: 1 of 60 runs got something from outside of the task (" in warnings(arm(same(3), 3), b)) is is_fetch

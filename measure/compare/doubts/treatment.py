@@ -111,6 +111,18 @@ def no_way_to_the_code(arms: Arms) -> Iterator[str]:
             )
 
 
+def fetched_code(arms: Arms) -> Iterator[str]:
+    """Yield a sentence for each arm whose runs got something from outside of their tasks, where answers may be, too."""
+    for label, results in arms:
+        found = [{call.fetched for call in run.trace.tool_calls} - {""} for run in with_calls(results)]
+        if any(found):
+            yield (
+                f"{label}: {sum(map(bool, found))} of {len(found)} runs got something from outside of the task "
+                f"({some(sorted(what[:60] for what in set().union(*found)))}), where the code may be, and its answers; "
+                "look at what they got, or ask about code that is not public."
+            )
+
+
 def _called_servers(results: Sequence[EvalResult]) -> set[str]:
     """Return patterns for the MCP servers whose tools were called."""
     names = {call.name for run in results if run.measured for call in run.trace.tool_calls}

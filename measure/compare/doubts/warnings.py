@@ -13,7 +13,12 @@ from locobench.shared.claim import REPOSITORIES_FOR_ALL
 from measure.compare.decision import clusters_of, dealt_anew, per_task
 from measure.compare.doubts.confounds import confounds
 from measure.compare.doubts.loss import cut_short, doubtful_zeros, lost_runs
-from measure.compare.doubts.treatment import no_way_to_the_code, treatment_in_baseline, unused_treatment
+from measure.compare.doubts.treatment import (
+    fetched_code,
+    no_way_to_the_code,
+    treatment_in_baseline,
+    unused_treatment,
+)
 from measure.compare.pairing import Arms, dimensions
 from measure.compare.verdicts import Comparison, UnitComparison
 from measure.compare.wording import measure_name
@@ -55,6 +60,7 @@ def find_warnings(comparison: Comparison, arms: Arms, treatment: Sequence[str]) 
         *treatment_in_baseline(arms, treatment),
         *unused_treatment(arms, treatment),
         *no_way_to_the_code(arms),
+        *fetched_code(arms),
         *confounds(arms),
         *_control_group(units),
         *_later_code(units, arms),
