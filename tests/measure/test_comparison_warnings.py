@@ -312,7 +312,7 @@ def test_a_server_instead_of_the_code_is_the_treatment_and_nothing_instead_of_it
     assert "B had neither the code nor a server in 60 of 60 runs, and A had the code" in text
 
 
-FETCHES = (
+FETCHES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("WebFetch", {"url": "https://example.com"}),
     ("google_web_search", {}),
     ("Bash", {"command": "cd /tmp && git clone --depth 1 https://example.com/pallets/click"}),
@@ -320,7 +320,7 @@ FETCHES = (
     ("Bash", {"command": "pip download click==8.1"}),
     ("Bash", {"command": "curl -s https://example.com/a.py"}),
 )
-NO_FETCHES = (
+NO_FETCHES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("Bash", {"command": "grep -rn 'https://example.com' src; git log"}),
     ("Bash", {"command": "curl http://host.docker.internal:8765/mcp; curl http://127.0.0.1"}),
     ("Write", {"content": "Run `curl https://example.com/install.sh`."}),
