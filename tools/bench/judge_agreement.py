@@ -2,7 +2,8 @@
 
 The project's own machines reach no model: language models that were handed the prompts replied (tests/fixtures/judging
 says how). Beside the judge stands what verify.py gives the same answers. `python -m tools.bench.judge_agreement` writes
-the table in docs/JUDGE.md; `… --record FOLDER KEY` takes in replies.
+the table in docs/JUDGE.md; `… --ask FOLDER` writes the prompts of today as `prompts/NNN.txt`, in an order that tells
+nothing, with `map.json`; `… --record FOLDER` takes in `replies/NNN.json`.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import random
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from scipy.stats import spearmanr
 
@@ -69,10 +72,17 @@ def digest(prompt: str) -> str:
     return hashlib.sha256(prompt.encode()).hexdigest()[:16]
 
 
-def compare() -> tuple[list[Graded], list[Graded], int]:
-    """Return the answers with the judge's grade and with the verifier's reward, and the number of unchanged prompts."""
-    grades = json.loads((FIXTURES / "grades.json").read_text(encoding="utf-8"))
-    by_judge, by_verifier, same = [], [], 0
+class Asked(NamedTuple):
+    """An answer, what a judge is asked about it, and what the verifier gives it."""
+
+    task_id: str
+    kind: str
+    prompt: str
+    reward: float
+
+
+def prompts() -> Iterator[Asked]:
+    """Yield the prompts of today for all answers."""
     with tempfile.TemporaryDirectory() as scratch:
         tasks = tasks_of_the_sample(judged_tasks(), Path(scratch))
         for task_id in judged_tasks():
@@ -81,12 +91,20 @@ def compare() -> tuple[list[Graded], list[Graded], int]:
             key = json.loads((task / "tests" / "ground_truth.json").read_text(encoding="utf-8"))["key"]
             for kind in KINDS:
                 answer = (FIXTURES / task_id / f"{kind}.md").read_text(encoding="utf-8")
-                kept = json.loads((REPLIES / task_id / f"{kind}.json").read_text(encoding="utf-8"))
-                same += kept["prompt"] == digest(prompt_of(task, code, answer))
-                overall = judging.AnswerVerdict.read(kept["reply"])["overall"]
-                graded = Graded(task_id, kind, grades[task_id][kind]["overall"], overall / 100)
-                by_judge.append(graded)
-                by_verifier.append(replace(graded, reward=verify.score(answer, key)["reward"]))
+                yield Asked(task_id, kind, prompt_of(task, code, answer), verify.score(answer, key)["reward"])
+
+
+def compare() -> tuple[list[Graded], list[Graded], int]:
+    """Return the answers with the judge's grade and with the verifier's reward, and the number of unchanged prompts."""
+    grades = json.loads((FIXTURES / "grades.json").read_text(encoding="utf-8"))
+    by_judge, by_verifier, same = [], [], 0
+    for asked in prompts():
+        kept = json.loads((REPLIES / asked.task_id / f"{asked.kind}.json").read_text(encoding="utf-8"))
+        same += kept["prompt"] == digest(asked.prompt)
+        overall = judging.AnswerVerdict.read(kept["reply"])["overall"]
+        graded = Graded(asked.task_id, asked.kind, grades[asked.task_id][asked.kind]["overall"], overall / 100)
+        by_judge.append(graded)
+        by_verifier.append(replace(graded, reward=asked.reward))
     return by_judge, by_verifier, same
 
 
@@ -121,12 +139,28 @@ def table(by_judge: Sequence[Graded], by_verifier: Sequence[Graded], same: int) 
     return "\n".join(lines) + f"\n\n{told}"
 
 
-def record(folder: Path, key: Path) -> None:
-    """Keep the replies below `folder`; `key` maps each prompt's name to [task id, kind]."""
-    for name, (task_id, kind) in json.loads(key.read_text(encoding="utf-8")).items():
-        prompt = (folder / f"{name}.prompt.md").read_text(encoding="utf-8")
-        reply = (folder / f"{name}.reply.json").read_text(encoding="utf-8")
-        judging.AnswerVerdict.read(reply)
+def ask(folder: Path) -> None:
+    """Write the prompts below `folder`, under numbers, and the map from each number to [task id, kind]."""
+    asked = list(prompts())
+    random.shuffle(asked)
+    for part in ("prompts", "replies"):
+        (folder / part).mkdir(parents=True)
+    numbered = {f"{number:03}": one for number, one in enumerate(asked, 1)}
+    for name, one in numbered.items():
+        write_whole(folder / "prompts" / f"{name}.txt", one.prompt)
+    key = {name: [one.task_id, one.kind] for name, one in numbered.items()}
+    write_whole(folder / "map.json", json.dumps(key, indent=1) + "\n")
+
+
+def record(folder: Path) -> None:
+    """Keep the replies below `folder`; SystemExit at the first that is no verdict."""
+    for name, (task_id, kind) in json.loads((folder / "map.json").read_text(encoding="utf-8")).items():
+        prompt = (folder / "prompts" / f"{name}.txt").read_text(encoding="utf-8")
+        reply = (folder / "replies" / f"{name}.json").read_text(encoding="utf-8")
+        try:
+            judging.AnswerVerdict.read(reply)
+        except judging.JudgeError as error:
+            raise SystemExit(f"{name}: {error}") from None
         kept = {"prompt": digest(prompt), "reply": reply}
         path = REPLIES / task_id / f"{kind}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -134,12 +168,13 @@ def record(folder: Path, key: Path) -> None:
 
 
 def main() -> None:
-    """Write the table, or take in replies."""
+    """Write the table, write prompts, or take in replies."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--record", nargs=2, type=Path, metavar=("FOLDER", "KEY"))
+    parser.add_argument("--ask", type=Path, metavar="FOLDER")
+    parser.add_argument("--record", type=Path, metavar="FOLDER")
     options = parser.parse_args()
-    if options.record:
-        record(*options.record)
+    if options.ask or options.record:
+        ask(options.ask) if options.ask else record(options.record)
         return
     text = table(*compare())
     print(text)

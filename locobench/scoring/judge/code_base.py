@@ -1,4 +1,4 @@
-"""Look things up in a project's code: its lines, where each word occurs, and where definitions begin and end."""
+"""Look things up in a project's code: its files and lines, where each word occurs, and the block around a line."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
-from locobench.reading import NUMBERED, fold
+from locobench.reading import WORD, Files, fold
 from locobench.scoring.code_index import LARGEST_FILE, LARGEST_PROJECT
 
 LEFT_OUT = frozenset((".git", ".hg", ".svn", "node_modules", "__pycache__"))
-# Lines: shown of a function, shown around a line outside functions, and searched upwards for a function's head.
-MOST_LINES, AROUND, FARTHEST_HEAD = 45, 3, 80
-# A name in more lines than this says nothing about one place.
-WIDESPREAD = 60
+# Lines: of the largest block that is shown, and on both sides of a line that is in no such block.
+MOST_LINES, AROUND = 45, 5
+# A definition is searched for in so many of the lines with a name, and in so much of each line.
+MOST_PLACES, LONGEST_LINE = 1200, 300
 
-WORD = re.compile(r"[A-Za-z_$][\w$]*")
-_DEFINES = re.compile(
-    r"^\s*(?:@\w+\s+)?(?:(?:export|default|public|private|protected|internal|static|final|abstract|async|override|virtual"
-    r"|sealed|partial|inline|extern|pub(?:\([\w:]+\))?|unsafe|const|readonly|declare|suspend|open|data)\s+)*"
-    r"(?:class|struct|interface|enum|trait|impl|def|fn|func|function|type|record|namespace|module|mod|union|typedef|#define"
-    r"|const|let|var|static|public|private|protected)\b"
+_KEYWORDS = (
+    "class|struct|interface|enum|trait|impl|def|fn|func|function|type|record|namespace|module|mod|union|typedef|define"
+    "|const|let|var|static|final|public|private|protected|pub"
 )
-# `int name(…) {` and `name(…) {`, as C, Java, C# and methods of JavaScript have them: no call, no end of statement.
-_FUNCTION = re.compile(r"^\s*(?:[\w<>\[\],:*&~?.]+\s+)*[*&~]*[\w:~.$]+\s*\([^;]*$")
-_CONTROL = re.compile(
-    r"^\s*(?:}?\s*(?:if|else|for|foreach|while|switch|catch|return|elif|with|throw|match|do|try|await)\b|//|#|\*)"
+# A keyword, perhaps the receiver of a Go method, and the name with what may follow it.
+_DECLARED = (
+    rf"\b(?:{_KEYWORDS})\b(?:\s*\([^)]*\))?[^=;({{]*\b%s\s*(?:[({{:<=;,]|$|extends\b|implements\b|struct\b|for\b)"
+)
+# `int name(…) {` and `name(…) {`, as C, Java, C# and methods of JavaScript have them.
+_FUNCTION = (
+    r"\s*(?!(?:if|for|foreach|while|switch|catch|return|else|new|await|throw)\b)[\w<>\[\],:*&~?. ]*\b%s\s*"
+    r"\([^;{}()]*(?:\([^;{}()]*\)[^;{}()]*)*\)[^;{}\n]*\s*\{"
 )
 # A file and a line of it, from 1.
 Place = tuple[str, int]
@@ -37,129 +38,86 @@ class Code:
     """The text files of a project: their lines, where each word is, and where names are defined."""
 
     def __init__(self, files: Mapping[str, str]) -> None:
-        """Take `files`, a map from path (relative, separated by `/`) to text."""
+        """Take `files`, a map from path (relative, separated by `/`) to text; of a file that is no text, to ""."""
         self.lines = {path: text.splitlines() for path, text in sorted(files.items())}
+        self.files = Files(self.lines)
+        self.extensions = {PurePosixPath(path).suffix for path in self.lines} - {""}
+        self.endings = {path[n:] for path in self.lines for n in range(len(path)) if n == 0 or path[n - 1] == "/"}
         self.places: defaultdict[str, list[Place]] = defaultdict(list)
-        self._spelled: defaultdict[str, set[str]] = defaultdict(set)
         for path, lines in self.lines.items():
             for number, line in enumerate(lines, 1):
                 for word in dict.fromkeys(WORD.findall(line)):
                     self.places[word].append((path, number))
+        self._spelled: dict[str, str] = {}
         for word in self.places:
-            self._spelled[fold(word)].add(word)
-        self._ends: defaultdict[str, set[str]] = defaultdict(set)
-        for path in self.lines:
-            parts = path.split("/")
-            for start in range(len(parts)):
-                self._ends["/".join(parts[start:])].add(path)
-            stem = parts[-1].partition(".")[0]
-            if NUMBERED.fullmatch(stem):
-                self._ends[stem].add(path)
-        self.extensions = {PurePosixPath(path).suffix for path in self.lines} - {""}
+            self._spelled.setdefault(fold(word), word)
+        self._outlines: dict[str, tuple[list[int], list[int]]] = {}
 
     @classmethod
     def read(cls, folder: Path) -> Code:
-        """Read the text files below `folder`; links are not followed, binary and very large files are left out."""
+        """List the files below `folder`, without links, and read those that are neither binary nor very large."""
         files: dict[str, str] = {}
         left = LARGEST_PROJECT
         for place, folders, names in os.walk(folder):
             folders[:] = sorted(set(folders) - LEFT_OUT)
             for name in sorted(names):
                 path = Path(place, name)
-                if path.is_symlink() or not path.is_file() or path.stat().st_size > min(LARGEST_FILE, left):
+                if path.is_symlink() or not path.is_file():
                     continue
-                content = path.read_bytes()
-                if b"\0" not in content[:8192]:
-                    left -= len(content)
-                    files[path.relative_to(folder).as_posix()] = content.decode("utf-8", "replace")
+                content = path.read_bytes() if path.stat().st_size <= min(LARGEST_FILE, left) else b"\0"
+                text = "" if b"\0" in content[:8192] else content.decode("utf-8", "replace")
+                left -= len(text and content)
+                files[path.relative_to(folder).as_posix()] = text
         return cls(files)
 
-    def files_named(self, name: str) -> list[str]:
-        """Return the paths that end in `name`, which may begin with folders above the project.
-
-        Numbered files need no extension: `module_7` names `src/module_7.c`.
-        """
-        parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
-        for start in range(len(parts)):
-            found = self._ends.get("/".join(parts[start:]))
-            if found and (start == 0 or "/".join(parts[:start]) in ("app/project", "project", "app", "a", "b")):
-                return sorted(found)
-        return []
-
-    def spelled(self, name: str) -> list[str]:
-        """Return how the code spells `name`: itself, else other ways of joining the same words."""
-        if name in self.places:
-            return [name]
-        return sorted(self._spelled.get(fold(name), ())) if len(name) > 4 else []
+    def spelled(self, name: str) -> str:
+        """Return how the code spells `name`: itself, else another way of joining the same words, else ""."""
+        return name if name in self.places else self._spelled.get(fold(name), "") if len(name) > 4 else ""
 
     def definitions(self, name: str) -> list[Place]:
-        """Return the (path, line number) where the name seems to be defined."""
+        """Return where the name seems to be defined."""
+        declared, function = (re.compile(pattern % re.escape(name)) for pattern in (_DECLARED, _FUNCTION))
         found = []
-        for path, number in self.places.get(name, ())[: 20 * WIDESPREAD]:
-            line = self.lines[path][number - 1]
-            head = line.split("=", 1)[0] if _DEFINES.match(line) else line
-            if (_DEFINES.match(line) and _follows_keyword(head, name)) or (
-                _FUNCTION.match(line)
-                and not _CONTROL.match(line)
-                and re.search(rf"\b{re.escape(name)}\s*\(", line)
-                and self._opens(path, number)
-            ):
+        for path, number in self.places.get(name, ())[:MOST_PLACES]:
+            lines = [line[:LONGEST_LINE] for line in self.lines[path][number - 1 : number + 3]]
+            if declared.search(lines[0]) or function.match("\n".join(lines)):
                 found.append((path, number))
         return found
 
-    def _opens(self, path: str, number: int) -> bool:
-        """Return whether a block begins in this line or the next three."""
-        for line in self.lines[path][number - 1 : number + 3]:
-            bare = line.rstrip()
-            if bare.endswith((";", "};")) and "{" not in bare:
-                return False
-            if "{" in bare or bare.endswith(":"):
-                return True
-        return False
-
-    def block(self, path: str, number: int, most: int = MOST_LINES) -> tuple[int, int]:
-        """Return (first, last) line of the definition in this line, judging by its indentation."""
-        lines = self.lines[path]
-        depth = _depth(lines[number - 1])
-        last = number
-        for place in range(number, min(len(lines), number + most)):
-            bare = lines[place].strip()
-            if bare and _depth(lines[place]) <= depth and bare[0] not in "{)":
-                return number, place + 1 if bare[0] in "}]" or bare.startswith("end") else last
-            if bare:
-                last = place + 1
-        return number, last
-
-    def around(self, path: str, number: int) -> tuple[int, int]:
-        """Return (first, last) line of the function around a line, or of the lines around it."""
-        lines = self.lines[path]
-        depth = _depth(lines[number - 1])
-        for place in range(number - 1, max(0, number - FARTHEST_HEAD) - 1, -1):
-            line = lines[place]
-            if line.strip() and (_depth(line) < depth or place == number - 1):
-                depth = min(depth, _depth(line))
-                if (_DEFINES.match(line) and re.search(r"[({:]", line)) or (
-                    _FUNCTION.match(line) and not _CONTROL.match(line) and self._opens(path, place + 1)
-                ):
-                    first, last = self.block(path, place + 1)
-                    if first <= number <= last:
-                        return first, last
-                    break
-        return max(1, number - AROUND), min(len(lines), number + AROUND)
+    def block(self, path: str, number: int) -> tuple[int, int]:
+        """Return (first, last) of the lines to show for a line: the largest block around it that is small enough."""
+        if path not in self._outlines:
+            self._outlines[path] = _outline(self.lines[path])
+        heads, ends = self._outlines[path]
+        first = number
+        while (head := heads[first]) and ends[head] - head < MOST_LINES:
+            first = head
+        last = min(ends[first], first + MOST_LINES - 1)
+        if first < last:
+            return first, last
+        return max(1, number - AROUND), min(len(self.lines[path]), number + AROUND)
 
 
-def _depth(line: str) -> int:
-    return len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip())
+def _outline(lines: list[str]) -> tuple[list[int], list[int]]:
+    """Return, for every line, the line at the head of the block around it (or 0) and the end of the block it heads.
 
-
-def _follows_keyword(head: str, name: str) -> bool:
-    """Tell whether the name is what the line defines: the last word before `(`, `{`, `:`, `<` or the end."""
-    match = re.search(rf"\b{re.escape(name)}\b", head)
-    if not match:
-        return False
-    after = head[match.end() :].lstrip()
-    return (
-        not after
-        or after[0] in "({:<;,="
-        or after.split()[0] in ("extends", "implements", "struct", "interface", "where", "for")
-    )
+    Blocks are told by their indentation. A line that begins with a closing bracket, or with the opening one alone,
+    belongs to the block above it. Lines are counted from 1.
+    """
+    heads, ends = [0] * (len(lines) + 1), list(range(len(lines) + 1))
+    around: list[tuple[int, int]] = []
+    last = 0
+    for number, line in enumerate(lines, 1):
+        bare = line.strip()
+        if bare and not bare.startswith("#"):  # C's preprocessor stands at the margin, wherever it is
+            depth = len(line) - len(line.lstrip())
+            belongs = bare[0] in "{)}]"
+            while around and (around[-1][0] > depth or (around[-1][0] == depth and not belongs)):
+                ends[around.pop()[1]] = last
+            last = number
+        heads[number] = around[-1][1] if around else 0
+        if last == number and not (belongs and around):
+            around.append((depth, number))
+    for _, number in around:
+        ends[number] = last
+    return heads, ends
