@@ -27,7 +27,18 @@ def grade_by_verdicts(
     """
     usable = [reply.verdict for reply in replies if reply.verdict is not None]
     scores = list(map(question.score, usable))
-    record = _record(judges, question.version, replies, scores)
+    known = [reply.cost_usd for reply in replies if reply.cost_usd is not None]
+    usage = {name: sum(getattr(reply.usage, name) for reply in replies) for name in TokenUsage.model_fields}
+    record = JudgeRecord(
+        model=", ".join(judges),
+        version=question.version,
+        usage=TokenUsage(**usage),
+        cost_usd=sum(known) if len(known) == len(replies) else None,
+        samples=scores,
+        spread=max(scores) - min(scores) if len(scores) > 1 else None,
+        failed_samples=len(replies) - len(scores),
+        refused=next((reply.error_kind for reply in replies if reply.error_kind.stops_matrix), ErrorKind.NONE),
+    )
     failures = "; ".join(dict.fromkeys(reply.error for reply in replies if reply.verdict is None))
     base: dict[str, Any] = {
         "assertion_type": AssertionType.LLM.value,
@@ -51,20 +62,4 @@ def grade_by_verdicts(
         full_output=json.dumps(shown, indent=2, ensure_ascii=False),
         criteria_scores=criteria(shown),
         **base,
-    )
-
-
-def _record(judges: Sequence[str], version: str, replies: Sequence[Reply], scores: list[float]) -> JudgeRecord:
-    """Record what one grade's judges cost and how far they agree; `scores` (0 to 1) are from usable verdicts."""
-    known = [reply.cost_usd for reply in replies if reply.cost_usd is not None]
-    usage = {name: sum(getattr(reply.usage, name) for reply in replies) for name in TokenUsage.model_fields}
-    return JudgeRecord(
-        model=", ".join(judges),
-        version=version,
-        usage=TokenUsage(**usage),
-        cost_usd=sum(known) if len(known) == len(replies) else None,
-        samples=scores,
-        spread=max(scores) - min(scores) if len(scores) > 1 else None,
-        failed_samples=len(replies) - len(scores),
-        refused=next((reply.error_kind for reply in replies if reply.error_kind.stops_matrix), ErrorKind.NONE),
     )

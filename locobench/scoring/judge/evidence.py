@@ -9,6 +9,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -90,7 +91,9 @@ def evidence(answer: str, code: Code) -> str:
     best = sorted(worth, key=lambda name: (-worth[name], name))[:MOST_FOUND]
     defined = {name: code.definitions(name) for name in best}
     budget = MAX_TOKENS * CHARACTERS_A_TOKEN
-    names = _cut_to([*_missing(said, missing, code), *_whereabouts(defined, code)], int(budget * SHARE_OF_NAMES))
+    told = [*_missing(said, missing, code), *_whereabouts(defined, code)]
+    sizes = accumulate(len(line) + 1 for line in told)
+    names = [line for line, size in zip(told, sizes, strict=True) if size <= budget * SHARE_OF_NAMES]
     shown = _excerpts(said, defined, code, budget - sum(map(len, names)) - len(names) - 100)
     pack = [f"## The names in the answer\n\n{chr(10).join(names)}"] if names else []
     pack += ["## The code\n\n" + "\n\n".join(shown)] if shown else []
@@ -170,13 +173,3 @@ def _with_numbers(code: Code, path: str, first: int, last: int) -> str:
     width = len(str(last))
     body = "\n".join(f"{number:>{width}} {line[:LONGEST_SHOWN_LINE]}" for number, line in enumerate(lines, first))
     return f"{path}:{first}-{last}\n```\n{body.replace('```', chr(0x2019) * 3)}\n```"
-
-
-def _cut_to(lines: Iterable[str], characters: int) -> list[str]:
-    kept = []
-    for line in lines:
-        characters -= len(line) + 1
-        if characters < 0:
-            break
-        kept.append(line)
-    return kept
