@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from harness.executor.transcript import Ending, Transcript
+from harness.executor.transcript import Transcript
 from harness.models import Config, ErrorKind, ExecutionTrace, Outcome, Resources
 from harness.sandbox import scratch
 from harness.sandbox.place import Sandbox, SandboxError
@@ -20,6 +20,7 @@ from harness.sandbox.processes import Command, Limits, ProcessResult
 from harness.suite.resolve import ResolvedConfig, read_servers, resolve
 from harness.suite.skills import Skill
 from locobench.shared.errors import InputError
+from measure.records.outcomes import Ending
 
 
 class Layout(Protocol):

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from harness.executor.base import ProcessExecutor, mcp_file
-from harness.executor.transcript import STOP_ENDINGS, Ending
+from harness.executor.transcript import STOP_ENDINGS
 from harness.models import Config, ErrorKind, ExecutionTrace, Offered, Outcome
 from harness.sandbox.processes import Limits, ProcessResult
+from measure.records.outcomes import Ending
 
 MODEL_VARIABLE = "HARNESS_MODEL"
 """Holds the model of the config."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from harness.models import ErrorKind, Outcome
 from harness.sandbox.processes import LineVerdict, StopCause
+from measure.records.outcomes import Ending
 
 Message = TypeVar("Message")
 
@@ -20,30 +20,6 @@ MOST_MESSAGES = 6_000
 """A run ends after this many messages: no agent needs more, and they would fill the memory."""
 DEEPEST = 64
 """Levels of nesting that are kept; results files could not hold much more."""
-
-
-@dataclass(frozen=True)
-class Ending:
-    """How a run ended and why."""
-
-    outcome: Outcome
-    kind: ErrorKind = ErrorKind.NONE
-    error: str = ""
-    status: int | None = None
-    retry_after_seconds: float | None = None
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """The fields of a trace that say how the run ended."""
-        return {
-            "is_error": self.outcome is not Outcome.COMPLETED,
-            "hit_turn_limit": self.kind is ErrorKind.MAX_TURNS,
-            "outcome": self.outcome,
-            "error": self.error,
-            "error_kind": self.kind,
-            "error_status": self.status,
-            "retry_after_seconds": self.retry_after_seconds,
-        }
 
 
 STOP_ENDINGS = {

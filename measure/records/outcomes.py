@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 
 class Outcome(StrEnum):
@@ -75,6 +77,33 @@ class ErrorKind(StrEnum):
     def slows_all(self) -> bool:
         """Whether the service asks everybody to wait, so no other run should start in the meantime."""
         return self in (ErrorKind.RATE_LIMIT, ErrorKind.OVERLOADED)
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a run ended and why."""
+
+    outcome: Outcome = Outcome.COMPLETED
+    kind: ErrorKind = ErrorKind.NONE
+    error: str = ""
+    status: int | None = None
+    retry_after_seconds: float | None = None
+    doubt: str = ""
+    """Why a measured run may say nothing about the agent after all, guessed from a text; empty if no doubt."""
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields of a trace that say how the run ended."""
+        return {
+            "is_error": self.outcome is not Outcome.COMPLETED,
+            "hit_turn_limit": self.kind is ErrorKind.MAX_TURNS,
+            "outcome": self.outcome,
+            "error": self.error,
+            "error_kind": self.kind,
+            "error_status": self.status,
+            "retry_after_seconds": self.retry_after_seconds,
+            "doubt": self.doubt,
+        }
 
 
 KIND_OF_STATUS = {

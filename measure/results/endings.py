@@ -8,27 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from locobench.harbor.agent_log import LogError
 from locobench.harbor.record import TrialRecord
 from locobench.harbor.trial import ExceptionInfo
 from measure.records import ErrorKind, Outcome
-from measure.records.outcomes import ASSISTANT_ERRORS, KIND_OF_STATUS, TERMINAL_REASONS
+from measure.records.outcomes import ASSISTANT_ERRORS, KIND_OF_STATUS, TERMINAL_REASONS, Ending
 
 ERROR_CHARS = 400
 """Characters kept of an error's message."""
-
-
-@dataclass(frozen=True)
-class Ending:
-    """How a trial ended."""
-
-    outcome: Outcome = Outcome.COMPLETED
-    kind: ErrorKind = ErrorKind.NONE
-    error: str = ""
-    doubt: str = ""
-    """Why a measured trial may say nothing about the agent after all, guessed from a text; empty if no doubt."""
 
 
 STOPPED = (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED)

@@ -6,6 +6,7 @@ import hashlib
 import json
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -27,11 +28,11 @@ from measure.records import (
     Fingerprints,
     GradeResult,
     Offered,
-    Outcome,
     TokenUsage,
     ToolCall,
 )
-from measure.results.endings import ERROR_CHARS, Ending, ending_of
+from measure.records.outcomes import Ending
+from measure.results.endings import ERROR_CHARS, ending_of
 from measure.results.files import with_run_indices
 from measure.results.jobs import as_configs
 from measure.results.reach import reach_in
@@ -122,9 +123,9 @@ def _result(trial: TrialRecord, scale: RewardScale) -> EvalResult:
 def _trace(trial: TrialRecord, ending: Ending) -> ExecutionTrace:
     """Return what the agent did. Errors are short and without secrets, since reports quote them."""
     actions, spent, result = trial.actions, trial.spent, trial.result
+    error, doubt = (redact_text(text)[:ERROR_CHARS] for text in (ending.error, ending.doubt))
     return ExecutionTrace(
         result=trial.answer or "",
-        is_error=ending.outcome is not Outcome.COMPLETED,
         usage=_usage(spent),
         tool_calls=[
             ToolCall(
@@ -140,10 +141,7 @@ def _trace(trial: TrialRecord, ending: Ending) -> ExecutionTrace:
         has_transcript=bool(actions.turns),
         duration_seconds=result.agent_seconds,
         num_turns=actions.turns or None,
-        outcome=ending.outcome,
-        error=redact_text(ending.error)[:ERROR_CHARS],
-        error_kind=ending.kind,
-        doubt=redact_text(ending.doubt)[:ERROR_CHARS],
+        **replace(ending, error=error, doubt=doubt).fields,
         cost_usd=spent.cost_usd,
         claude_code_version=(result.agent_version if result.reported_agent == "claude-code" else None) or "",
         # Harbor records neither the servers' status nor their tools.

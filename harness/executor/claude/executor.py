@@ -12,12 +12,13 @@ from harness.executor.claude.layout import CLI_VARIABLES, INSTRUCTIONS_LOG_VARIA
 from harness.executor.claude.messages import Init, Message, Result, Turn, message_of, tool_calls, trace_of
 from harness.executor.claude.outcome import decide
 from harness.executor.claude.startup import ExpectedStart, with_config_folder
-from harness.executor.transcript import Ending, Transcript, bounded, objects_in
+from harness.executor.transcript import Transcript, bounded, objects_in
 from harness.models import Config, ErrorKind, ExecutionTrace, Outcome, ToolCall
 from harness.models.tools import mcp_name
 from harness.sandbox.place import Sandbox
 from harness.sandbox.processes import Limits, LineVerdict, ProcessResult, StopCause
 from harness.suite.resolve import resolve
+from measure.records.outcomes import Ending
 
 SILENCE_SECONDS = 660.0
 """The CLI prints nothing while a tool runs, and its shell tool may run for 600 s."""

@@ -6,10 +6,10 @@ import time
 from collections.abc import Sequence
 
 from harness.executor.claude.messages import Message, Result, Turn
-from harness.executor.transcript import STOP_ENDINGS, Ending
+from harness.executor.transcript import STOP_ENDINGS
 from harness.models import ErrorKind, Outcome
 from harness.sandbox.processes import ProcessResult, StopCause
-from measure.records.outcomes import ASSISTANT_ERRORS, KIND_OF_STATUS, TERMINAL_REASONS
+from measure.records.outcomes import ASSISTANT_ERRORS, KIND_OF_STATUS, TERMINAL_REASONS, Ending
 
 CURES: dict[str, str] = {
     "root/sudo": "set IS_SANDBOX=1 if this machine is a sandbox",

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from harness.executor.transcript import STOP_ENDINGS, Ending, Transcript
+from harness.executor.transcript import STOP_ENDINGS, Transcript
 from harness.models import ErrorKind, Outcome, TokenUsage, ToolCall
 from harness.models.tools import mcp_name
 from harness.sandbox.processes import LineVerdict, ProcessResult, StopCause
-from measure.records.outcomes import KIND_OF_STATUS
+from measure.records.outcomes import KIND_OF_STATUS, Ending
 
 Event = dict[str, Any]
 
