@@ -66,13 +66,6 @@ class Derived(BaseModel):
     """Whether a single grep nearly answers it, so that a tool can hardly help."""
     grep_f1: float = Field(ge=0, le=1)
     """F1 of a single grep's answer."""
-    greps: int = Field(ge=1)
-    """Number of words to grep for to find everything."""
-    depth: int = Field(ge=0)
-    """Steps from the target to the answer; 0 means any number."""
-    items: int = Field(ge=1)
-    files: int = Field(ge=1)
-    """Files in the answer."""
     repository: StrictStr = ""
     """Name of the repository, whatever commit is asked about; tasks of one are compared together."""
 

@@ -13,8 +13,6 @@ class Finding:
     kind: str
     target: str
     """`path: Qualified.name`, or a path."""
-    name: str
-    """The first name to grep for."""
     target_kind: str
     """The target's kind, such as `function` or `class`."""
     depth: int
@@ -23,15 +21,8 @@ class Finding:
     """Items of the form `path: Qualified.name`, or paths; sorted."""
     grep: tuple[str, ...]
     """The answer of a single grep."""
-    asked: tuple[str, ...]
-    """The names to grep for to find everything."""
     outside: str = ""
     """The target's repository, if only what is outside of it is asked for."""
-
-    @property
-    def files(self) -> int:
-        """Number of files in the answer."""
-        return len({item.partition(": ")[0] for item in self.answer})
 
     @property
     def grep_f1(self) -> float:

@@ -147,8 +147,8 @@ class History:
     def _versions(self, sources: Sequence[tuple[str, bytes]]) -> list[Version]:
         return [version for path, text in sources if (version := self._version(path, text))]
 
-    def best_grep(self, change: Change, files: Sequence[tuple[str, bytes]]) -> tuple[str, tuple[str, ...]]:
-        """Return the word of the message whose grep answers the change best, at the parent commit, and that answer.
+    def best_grep(self, change: Change, files: Sequence[tuple[str, bytes]]) -> tuple[str, ...]:
+        """Return the answer of that word of the message whose grep answers the change best, at the parent commit.
 
         Args:
             files: (path, content) of the files to search, at that commit.
@@ -163,7 +163,7 @@ class History:
                     at = text.find(word.encode(), at + len(word))
         # Of words that answer equally well, the first.
         best = max(sorted(answers), key=lambda word: f1(change.answer, answers[word]), default="")
-        return best, tuple(sorted(answers.get(best, ())))
+        return tuple(sorted(answers.get(best, ())))
 
     def _item(self, path: str, text: bytes, offset: int) -> set[str]:
         if (version := self._version(path, text)) is None:

@@ -126,8 +126,8 @@ class _Deriver:
             tree = self.repository.tree(change.parent)
             sources = [one for one in texts(self.repository, scopes(tree)[0][language.name]) if is_read(one)]
             files, contents = [one.path for one in sources], [one.text for one in sources]
-            word, grep = history.best_grep(change, [*zip(files, contents, strict=True)])
-            finding = Finding(CHANGED_FUNCTIONS, change.commit, word, "change", 1, change.answer, grep, (word,))
+            grep = history.best_grep(change, [*zip(files, contents, strict=True)])
+            finding = Finding(CHANGED_FUNCTIONS, change.commit, "change", 1, change.answer, grep)
             if finding.grep_f1 > HARD:
                 history.reasons["one grep answers it"] += 1
                 continue
@@ -156,7 +156,7 @@ class _Deriver:
         Args:
             names: the names that each file defines.
         """
-        kind, language, items = KINDS[finding.kind], project.language.name, len(finding.answer)
+        kind, language = KINDS[finding.kind], project.language.name
         is_change = finding.kind == CHANGED_FUNCTIONS
         category = AGREEMENT if is_change else STRUCTURE
         group = f"{project.id}_{category}"
@@ -178,18 +178,15 @@ class _Deriver:
             "expected_approach": "",
             "ground_truth": {
                 # Long enough for the smoke test to search for: an image that contains it gives the answer away.
-                "summary": f"The exact answer to {question.title!r} has {items} items; it was derived, not written.",
+                "summary": f"The exact answer to {question.title!r} has {len(finding.answer)} items; it was derived,"
+                " not written.",
                 "measure": "f2" if is_change else "f1",
                 "items": list(finding.answer),
                 "names": _names_of(finding.answer, names),
                 "grep": list(finding.grep),
             },
             "evaluation_criteria": [],
-            "metadata": {
-                "context_length": project.characters,
-                "files_count": len(project.files),
-                "commit": project.commit,
-            },
+            "metadata": {"commit": project.commit},
             "derived": {
                 "kind": finding.kind,
                 "tier": "history" if is_change else "syntax",
@@ -197,10 +194,6 @@ class _Deriver:
                 "control_group": kind.control,
                 "grep_f1": finding.grep_f1,
                 "repository": self.repository.name,
-                "greps": len(finding.asked),
-                "depth": finding.depth,
-                "items": items,
-                "files": finding.files,
             },
         }
         scenarios.write(self.folder / "output" / "scenarios" / f"{scenario['id']}.json", scenario)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
@@ -62,9 +61,9 @@ class Structure:
         name, kind = self.index.symbols[number].name, self.index.symbols[number].kind
         control = {"class": "class_users", "type": "class_users", "constant": "constant_users"}
         grep = partial(self._grep.items, number)
-        yield self._finding(control.get(kind, "direct_users"), number, 1, direct, grep, [name])
+        yield self._finding(control.get(kind, "direct_users"), number, 1, direct, grep)
         found, fresh, depth = set(direct), set(direct), 1
-        asked, words = [name], [name]
+        words = [name]
         while not any(self._makes_value(word, fresh) for word in words):
             front = self._expandable(fresh)
             try:
@@ -72,17 +71,16 @@ class Structure:
             except Unclear:
                 return
             words = [self.index.symbols[one].name for one in front]
-            asked += words
             fresh = {item for item in reached - found if not self.index.is_inside(item.symbol, number)}
             if not fresh:
                 # Nothing new, so the answer is complete.
                 if depth > 1:
-                    yield self._finding("all_users", number, 0, found, grep, asked)
+                    yield self._finding("all_users", number, 0, found, grep)
                 return
             depth += 1
             found |= fresh
             if depth in (2, 3):
-                yield self._finding("users_in_steps", number, depth, found, grep, asked)
+                yield self._finding("users_in_steps", number, depth, found, grep)
             if len(found) > 4 * MOST_ITEMS:
                 return
 
@@ -110,16 +108,13 @@ class Structure:
         )
 
     def _of_subtypes(self, number: int) -> Iterator[Finding | None]:
-        index, name = self.index, self.index.symbols[number].name
         try:
             direct = self.resolver.subtypes(number)
-            found, pending, asked = set(direct), list(direct), [name]
+            found, pending = set(direct), list(direct)
             while pending:
-                one = pending.pop()
-                asked.append(index.symbols[one].name)
-                fresh = self.resolver.subtypes(one) - found
+                fresh = self.resolver.subtypes(pending.pop()) - found
                 found |= fresh
-                pending += sorted(fresh)
+                pending += fresh
         except Unclear:
             return
         if not found:
@@ -129,7 +124,7 @@ class Structure:
         def grep() -> set[Item]:
             return {self._item(one) for one in direct}
 
-        yield self._finding("subtypes", number, 0, items, grep, asked)
+        yield self._finding("subtypes", number, 0, items, grep)
 
     def _of_imports(self, graph: FileModules) -> Iterator[Finding]:
         index = self.index
@@ -141,23 +136,19 @@ class Structure:
             if file in murky or not murky.isdisjoint(found):
                 self.reasons["imports that cannot be resolved"] += 1
                 continue
-            stem = re.sub(r"\.\w+$", "", path.rpartition("/")[2])
-            stem = path.split("/")[-2] if stem in ("__init__", "index") and "/" in path else stem
             direct = graph.importers.get(file, ())
             answer, grep = ([one for one in some if self._counts(file, one)] for some in (found, direct))
             if not _fits(len(answer), len(answer)):
                 continue
-            asked = {stem, *(index.files[one].rpartition("/")[2].partition(".")[0] for one in found)}
             yield Finding(
-                "importers", path, stem, "module", 0,
+                "importers", path, "module", 0,
                 tuple(sorted(index.files[one] for one in answer)), tuple(sorted(index.files[one] for one in grep)),
-                tuple(sorted(asked)), index.home(path),
+                index.home(path),
             )  # fmt: skip
 
     def _finding(
-        self, kind: str, number: int, depth: int, items: Collection[Item], grep: Callable[[], Collection[Item]],
-        asked: Iterable[str],
-    ) -> Finding | None:  # fmt: skip
+        self, kind: str, number: int, depth: int, items: Collection[Item], grep: Callable[[], Collection[Item]]
+    ) -> Finding | None:
         """Return a finding, or None if its answer has the wrong size, in which case `grep` is not called."""
         symbol = self.index.symbols[number]
         items = [item for item in items if self._counts(symbol.file, item.file)]
@@ -165,8 +156,8 @@ class Structure:
             return None
         hits = [item for item in grep() if self._counts(symbol.file, item.file)]
         return Finding(
-            kind, self.say(self._item(number)), symbol.name, symbol.kind, depth,
-            tuple(sorted(map(self.say, items))), tuple(sorted(map(self.say, hits))), tuple(sorted(set(asked))),
+            kind, self.say(self._item(number)), symbol.kind, depth,
+            tuple(sorted(map(self.say, items))), tuple(sorted(map(self.say, hits))),
             self.index.home(self.index.files[symbol.file]),
         )  # fmt: skip
 

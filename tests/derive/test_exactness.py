@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ def findings(folder: Path, language: str, files: dict[str, str], name: str) -> l
     repository = Repository(folder)
     scope = scopes(repository.tree(repository.commit()))[0][language]
     index = build(scope.language, texts(repository, scope))
-    return [one for one in Structure(index).findings() if name == one.name]
+    return [one for one in Structure(index).findings() if name in re.split(r"\W+", one.target)]
 
 
 class Case(NamedTuple):

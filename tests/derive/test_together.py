@@ -51,7 +51,11 @@ def asked(members: Family, name: str, language: str = "python") -> dict[tuple[st
     scope = scopes(members.tree(members.commit()))[0][language]
     index = build(scope.language, texts(members, scope), together=True)
     found = Structure(index).findings()
-    return {(one.kind, one.depth): one for one in found if one.name == name and one.target.startswith("lib/")}
+    return {
+        (one.kind, one.depth): one
+        for one in found
+        if one.target.startswith("lib/") and one.target.endswith(f": {name}")
+    }
 
 
 def scenarios(folder: Path) -> list[dict[str, Any]]:

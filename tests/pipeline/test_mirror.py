@@ -82,7 +82,7 @@ def test_a_project_none_of_whose_tasks_was_made_is_not_mirrored(data: Data, tmp_
 
 
 def test_fixes_in_later_commits_beside_are_named(data: Data, tmp_path: Path, script: Script) -> None:
-    facts = {"checked": False, "control_group": False, "grep_f1": 0.1, "greps": 1, "depth": 1, "items": 1, "files": 1}
+    facts = {"checked": False, "control_group": False, "grep_f1": 0.1}
     truth = {"measure": "f2", "items": ["src/orders.py: place"], "names": {}, "grep": []}
     shared: dict[str, Any] = {"source": "derived", "authors": ["a"], "language": "python", "ground_truth": truth}
     for project, tier in (("shop_1", "syntax"), ("shop_2", "history"), ("shop_3", "history"), ("alone_1", "history")):
