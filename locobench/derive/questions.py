@@ -24,7 +24,6 @@ class Question(NamedTuple):
     """A question in words."""
 
     title: str
-    description: str
     prompt: str
 
 
@@ -130,7 +129,7 @@ def phrase(finding: Finding, language: Language) -> Question:
             f" code in `{outside}/`. Steps may pass through `{outside}/`."
         )
     form = _FILES if kind == "importers" else _TYPES if kind == "subtypes" else _items(language)
-    return Question(title, first, "\n\n".join([first, _bullets([*more, _scope(language)]), form]))
+    return Question(title, "\n\n".join([first, _bullets([*more, _scope(language)]), form]))
 
 
 def phrase_change(change: Change, language: Language) -> Question:
@@ -152,7 +151,7 @@ def phrase_change(change: Change, language: Language) -> Question:
     ]
     subject = " ".join(change.message.partition("\n")[0].split())
     title = f"What has to change: {subject}"
-    return Question(title, first, "\n\n".join([first, quoted, _bullets(rules), _items(language)]))
+    return Question(title, "\n\n".join([first, quoted, _bullets(rules), _items(language)]))
 
 
 _SCRIPTS = ("javascript", "typescript")

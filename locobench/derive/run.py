@@ -171,11 +171,10 @@ class _Deriver:
             # Only runs of an agent tell how hard it is.
             "difficulty": UNKNOWN,
             "title": question.title,
-            "description": question.description,
+            "description": "",
             "context_files": [f"{self.repository.name}/{path}" for path in project.files],
             "context_length": project.characters,
             "task_prompt": question.prompt,
-            "expected_approach": "",
             "ground_truth": {
                 # Long enough for the smoke test to search for: an image that contains it gives the answer away.
                 "summary": f"The exact answer to {question.title!r} has {len(finding.answer)} items; it was derived,"
@@ -185,7 +184,6 @@ class _Deriver:
                 "names": _names_of(finding.answer, names),
                 "grep": list(finding.grep),
             },
-            "evaluation_criteria": [],
             "metadata": {"commit": project.commit},
             "derived": {
                 "kind": finding.kind,
