@@ -50,12 +50,11 @@ def _finish(index: Index) -> None:
         outer = index.definitions[one.parent] if one.parent >= 0 else None
         if one.kind == "nested" or (outer and (outer.symbol < 0 or outer.kind not in TYPES)):
             continue
-        owner = "" if one.owner in index.namespaces else one.owner
-        if one.kind == "function" and (outer or owner):
+        if one.kind == "function" and (outer or one.owner):
             one.kind = "method"
-        if one.kind == "method" and one.name in (outer and outer.name, owner, index.language.constructor):
+        if one.kind == "method" and one.name in (outer and outer.name, one.owner, index.language.constructor):
             one.kind = "constructor"
-        one.qualified = ".".join(part for part in (outer and outer.qualified, owner, one.name) if part)
+        one.qualified = ".".join(part for part in (outer and outer.qualified, one.owner, one.name) if part)
         key = (one.file, one.qualified)
         if key not in by_name:
             by_name[key] = len(index.symbols)

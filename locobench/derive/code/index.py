@@ -36,7 +36,6 @@ class Index:
     name_ids: dict[str, int] = field(default_factory=dict)
     murky: set[str] = field(default_factory=set)
     """Names in code that is not analysed: files with parse errors or left out, macro bodies."""
-    namespaces: set[str] = field(default_factory=set)
     imports: list[Import] = field(default_factory=list)
     spaces: list[frozenset[str]] = field(default_factory=list)
     """File -> the packages or namespaces that it declares."""

@@ -126,10 +126,7 @@ class Reader:
             if inner >= 0:
                 self.index.definitions[inner].own_self = self._text_of(node)
         self._bases(captured)
-        spaces = {self._text_of(node) for node in captured.get("namespace", ())}
-        for text in spaces:
-            self.index.namespaces.update((text, *re.findall(r"\w+", text)))
-        self.index.spaces.append(frozenset(spaces | {self._text_of(node) for node in captured.get("package", ())}))
+        self.index.spaces.append(frozenset(self._text_of(node) for node in captured.get("namespace", ())))
         return own
 
     def _bases(self, captured: dict[str, list[Node]]) -> None:

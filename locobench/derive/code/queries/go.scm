@@ -4,7 +4,7 @@
 (type_declaration (type_alias name: (type_identifier) @name) @class)
 (source_file (const_declaration (const_spec name: (identifier) @name) @constant))
 (source_file (var_declaration (var_spec name: (identifier) @name) @constant))
-(package_clause (package_identifier) @package)
+(package_clause (package_identifier) @namespace)
 ;; names
 [(identifier) (type_identifier) (field_identifier)] @id
 (method_declaration receiver: (parameter_list (parameter_declaration name: (identifier) @self)))

@@ -11,7 +11,6 @@
 (macro_definition name: (identifier) @name) @type
 (function_signature_item name: (identifier) @name) @function
 (impl_item) @nested
-(mod_item name: (identifier) @namespace)
 ((attribute_item (attribute (identifier) @_c arguments: (token_tree (identifier) @_t))) @testmark (#eq? @_c "cfg") (#eq? @_t "test"))
 ((attribute_item (attribute (identifier) @_t .)) @testmark (#eq? @_t "test"))
 ;; names

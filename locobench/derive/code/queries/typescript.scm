@@ -7,7 +7,6 @@
 (class_body (method_signature name: (property_identifier) @name) @method)
 (class_body (abstract_method_signature name: (property_identifier) @name) @method)
 (class_body (public_field_definition name: [(property_identifier) (private_property_identifier)] @name value: [(arrow_function) (function_expression) (generator_function)]) @method)
-(internal_module name: (identifier) @namespace)
 ;; names
 [(identifier) (property_identifier) (private_property_identifier) (type_identifier) (shorthand_property_identifier) (shorthand_property_identifier_pattern) (statement_identifier)] @id
 (extends_clause value: (identifier) @base)
