@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from locobench.derive.code.languages import Language
-from locobench.derive.finding import Finding
+from locobench.derive.finding import Finding, f1
 from locobench.derive.history import Change
 from locobench.derive.kinds import HARD, KINDS
 
@@ -41,7 +41,7 @@ def choose(
     hard: dict[str, list[Finding]] = defaultdict(list)
     control: list[Finding] = []
     for one in findings:
-        if any(_listing_f1(one, listing) > LISTING for listing in listings):
+        if any(f1(one.answer, {*listing[: 3 * len(one.answer) + 10]}) > LISTING for listing in listings):
             reasons["a list of everything would score"] += 1
         elif KINDS[one.kind].control:
             if one.grep_f1 > HARD:
@@ -81,12 +81,6 @@ def _in_turn(findings: list[Finding], most: int) -> list[Finding]:
 def _lot(finding: Finding) -> str:
     """Return a pseudo-random sort key that is the same on every machine."""
     return hashlib.sha256(f"{finding.kind} {finding.target}".encode()).hexdigest()
-
-
-def _listing_f1(finding: Finding, listing: Sequence[str]) -> float:
-    shown = set(listing[: 3 * len(finding.answer) + 10])
-    common = len(shown & set(finding.answer))
-    return 2 * common / (len(shown) + len(finding.answer)) if common else 0.0
 
 
 def phrase(finding: Finding, language: Language) -> Question:
