@@ -66,8 +66,6 @@ def _finish(index: Index) -> None:
             symbol.kind = "mixed"
     for symbol in index.symbols:
         symbol.owner = by_name.get((symbol.file, symbol.qualified.rpartition(".")[0]), -1)
-        for number in symbol.definitions:
-            symbol.bases += index.definitions[number].bases
     defined = {index.name_ids[symbol.name] for symbol in index.symbols if symbol.name in index.name_ids}
     rows: dict[int, list[int]] = {name: [] for name in defined}
     for row, name in enumerate(index.name):

@@ -65,4 +65,3 @@ class Symbol:
     definitions: list[int]
     owner: int = -1
     """Number of the enclosing class's symbol, or -1."""
-    bases: list[str] = field(default_factory=list)

@@ -151,8 +151,9 @@ class Strict:
 
     def _derives(self, symbol: int, name: str, depth: int = 0) -> bool:
         """Return whether a class derives from one with this name, following only names that are defined once."""
-        for base in self.index.symbols[symbol].bases:
-            above = self._type(base, self.index.symbols[symbol].file)
+        one, definitions = self.index.symbols[symbol], self.index.definitions
+        for base in (base for number in one.definitions for base in definitions[number].bases):
+            above = self._type(base, one.file)
             if above is not None and (base == name or (depth < 20 and self._derives(above, name, depth + 1))):
                 return True
         return False
