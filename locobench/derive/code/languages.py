@@ -36,9 +36,7 @@ class Language:
     selves: frozenset[str] = frozenset()
     """Receivers that mean the object itself or its class."""
     implicit_self: bool = False
-    """Whether a bare name can be a method of the enclosing class."""
-    called: bool = False
-    """Whether every use of a method is followed by a bracket or preceded by `::`."""
+    """Whether a bare name can be a method of the enclosing class; a bracket behind it or `::` before it tells."""
     constructor: str | None = None
     """The name of all constructors, if it is not the class's name."""
     special: str = r"$^"
@@ -121,7 +119,7 @@ LANGUAGES = {
         Language(
             "java", "Java", (".java",), {"": ("tree_sitter_java", "language")},
             _FOLDERS + r"|/src/[^/]*[tT]est[^/]*/|/[^/]*Tests?\.java$",
-            _THIS, implicit_self=True, called=True,
+            _THIS, implicit_self=True,
             special=r"main|toString|equals|hashCode|compareTo|clone|finalize|close|run|call|get|accept|apply|iterator",
         ),
         Language(

@@ -113,7 +113,7 @@ class Strict:
             return False
         if role == Role.UNCLEAR:
             raise Unclear("in an attribute, a pattern or a variant")
-        if role in (Role.IMPORT, Role.KEY) or (is_method and language.called and not self._is_called(row)):
+        if role in (Role.IMPORT, Role.KEY) or (is_method and language.implicit_self and not self._is_called(row)):
             return False
         if is_method and receiver == Receiver.NONE and not language.implicit_self:
             # A bare name is a variable, since a method needs a receiver. But it may define a field of the same name.
