@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
@@ -13,7 +14,11 @@ from locobench.derive.grep import Grep
 from locobench.derive.kinds import FEWEST_FILES, FEWEST_ITEMS, MOST_ITEMS
 from locobench.derive.resolve.modules import FileModules
 from locobench.derive.resolve.strict import Item, Strict, Unclear
-from locobench.derive.statements import gives_a_name, is_string
+
+# Of a statement at the top level, in any of the languages: how it begins, and a string behind a constant's name.
+_FIRST = re.compile(rb"[^\s)\]}]")
+_NAMED = re.compile(rb"(?:export\s+)?(?:default\b|(?:const|let|var|static|final|val)\s|[\w.$]+\s*(?::[^=\n]+)?=[^=])")
+_STRING = re.compile(rb"\s*:?[^=\"'`(]*=\s*[rbuRBU]{0,2}([\"'`])(?:(?!\1)[^\\\n]|\\.)*\1(?:\s*as\s+const)?\s*;?\s*")
 
 
 def _fits(items: int, files: int) -> bool:
@@ -55,7 +60,7 @@ class Structure:
         if symbol.kind != "constant" or {item.file for item in direct} != {symbol.file}:
             return False
         one, text = self.index.definitions[symbol.definitions[0]], self.index.texts[symbol.file]
-        return is_string(text[one.name_start + len(symbol.name.encode()) : one.end])
+        return _STRING.fullmatch(text, one.name_start + len(symbol.name.encode()), one.end) is not None
 
     def _of_users(self, number: int, direct: frozenset[Item]) -> Iterator[Finding | None]:
         name, kind = self.index.symbols[number].name, self.index.symbols[number].kind
@@ -173,3 +178,14 @@ class Structure:
         """Return an item in the form used in answers."""
         name = "<top level>" if item.symbol == TOP_LEVEL else self.index.symbols[item.symbol].qualified
         return f"{self.index.files[item.file]}: {name}"
+
+
+def gives_a_name(text: bytes, offset: int) -> bool:
+    """Return whether the statement around an offset gives a value a name, or exports one.
+
+    It begins in the last line at or before the offset that is not indented and closes nothing.
+    """
+    start = text.rfind(b"\n", 0, offset) + 1
+    while start and not _FIRST.match(text, start):
+        start = text.rfind(b"\n", 0, start - 1) + 1
+    return _NAMED.match(text, start) is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from locobench.derive.messages import clean
-from locobench.derive.statements import gives_a_name
+from locobench.derive.structure import gives_a_name
 
 
 @pytest.mark.parametrize(
