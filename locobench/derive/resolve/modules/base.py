@@ -5,11 +5,11 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from functools import cached_property
 
 from locobench.derive.code.imports import EVERYTHING, Import
 from locobench.derive.code.index import Index
-from locobench.derive.resolve.modules.paths import stem_of
 
 
 class Modules:
@@ -132,3 +132,19 @@ class FileModules(Modules):
                 found.add(importer)
                 pending.append(importer)
         return found
+
+
+def stem_of(path: str) -> str:
+    """Return the name by which a file is imported: of its folder, if the file is the folder's face."""
+    folder, _, file = path.rpartition("/")
+    stem = file.partition(".")[0]
+    face = "__init__" if file.endswith(".py") else "index"
+    return folder.rpartition("/")[2] if stem == face else stem
+
+
+def upwards(folder: str) -> Iterator[str]:
+    """Yield a folder and those above it."""
+    while folder:
+        yield folder
+        folder = posixpath.dirname(folder)
+    yield ""

@@ -9,8 +9,7 @@ from functools import cached_property
 
 from locobench.derive.code.imports import EVERYTHING, OTHER, WHOLE, Import
 from locobench.derive.code.index import Index
-from locobench.derive.resolve.modules.base import FileModules
-from locobench.derive.resolve.modules.paths import joined, stem_of, upwards
+from locobench.derive.resolve.modules.base import FileModules, stem_of, upwards
 
 _DISTRIBUTION = re.compile(
     r"""^[ \t]*name[ \t]*=[ \t]*(?:(["'])([A-Za-z0-9][\w.-]*)\1|([a-z0-9][a-z0-9.-]*)[ \t]*$)""", re.M
@@ -45,7 +44,7 @@ class PythonModules(FileModules):
     def targets(self, one: Import) -> list[int]:
         modules = [one.module]
         if one.name not in (WHOLE, EVERYTHING, OTHER):
-            modules.append(joined(one.module, one.name))
+            modules.append(_joined(one.module, one.name))
         return [found for module in modules if (found := self.find(one.file, module)) != self.OUTSIDE]
 
     def _find(self, folder: str, module: str) -> int:
@@ -121,14 +120,19 @@ class PythonModules(FileModules):
 
     def brings(self, one: Import, number: int) -> bool:
         name = self.index.symbols[number].name
-        if one.name != name or one.local != name or self.find(one.file, joined(one.module, name)) >= 0:
+        if one.name != name or one.local != name or self.find(one.file, _joined(one.module, name)) >= 0:
             return False
         return self.provides(self.find(one.file, one.module), number)
 
     def reaches(self, file: int, path: str, number: int) -> bool:
         found = self.local[file, path]
-        modules = [one.module if one.name == WHOLE else joined(one.module, one.name) for one in found]
+        modules = [one.module if one.name == WHOLE else _joined(one.module, one.name) for one in found]
         return bool(found) and all(
             one.name != OTHER and self.provides(self.find(file, module), number)
             for one, module in zip(found, modules, strict=True)
         )
+
+
+def _joined(module: str, name: str) -> str:
+    """Return the module `name` in a module, which may be relative."""
+    return module + name if module.endswith(".") else f"{module}.{name}"

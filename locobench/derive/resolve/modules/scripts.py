@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from collections import defaultdict
@@ -9,8 +10,7 @@ from functools import cached_property
 
 from locobench.derive.code.imports import DEFAULT, OTHER, WHOLE, Import
 from locobench.derive.code.index import Index
-from locobench.derive.resolve.modules.base import FileModules
-from locobench.derive.resolve.modules.paths import mapping, read_json, upwards
+from locobench.derive.resolve.modules.base import FileModules, upwards
 
 _SUFFIXES = (".ts", ".tsx", ".mts", ".cts")
 _TYPESCRIPT = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
@@ -33,25 +33,25 @@ class ScriptModules(FileModules):
         """Name of a package -> its folder."""
         for path, text in index.manifests.items():
             folder, _, file = path.rpartition("/")
-            content = read_json(text)
+            content = _read_json(text)
             if file == "package.json":
                 for key in ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies"):
-                    self._outside |= set(mapping(mapping(content).get(key)))
-                if isinstance(name := mapping(content).get("name"), str):
+                    self._outside |= set(_mapping(_mapping(content).get(key)))
+                if isinstance(name := _mapping(content).get("name"), str):
                     self._workspace[name] = folder
             elif re.match(r"[tj]sconfig", file):
                 self._configure(folder, content)
 
     def _configure(self, folder: str, content: object) -> None:
         known = self._settings[folder]
-        options = mapping(mapping(content).get("compilerOptions"))
+        options = _mapping(_mapping(content).get("compilerOptions"))
         if content is None or known is None or options.get("rootDirs"):
             self._settings[folder] = None
         else:
             base, paths = options.get("baseUrl"), options.get("paths")
             known.append((posixpath.normpath(posixpath.join(folder, str(base or "."))), {
                 **({"*": ["*"]} if base else {}),
-                **{one: [str(to) for to in where] for one, where in mapping(paths).items() if isinstance(where, list)},
+                **{one: [str(to) for to in where] for one, where in _mapping(paths).items() if isinstance(where, list)},
             }))  # fmt: skip
 
     def _find(self, folder: str, module: str) -> int:
@@ -134,3 +134,17 @@ class ScriptModules(FileModules):
         if symbol.name not in self._defaults[symbol.file]:
             return False
         return self.is_murky(symbol.file) or any(one.local != symbol.name for one in self._takers[symbol.file])
+
+
+def _read_json(text: bytes) -> object:
+    """Return what a configuration says, which may have comments and commas before a bracket; None if unreadable."""
+    plain = re.sub(rb'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', lambda found: found[1] or b"", text, flags=re.DOTALL)
+    try:
+        return json.loads(re.sub(rb",(\s*[}\]])", rb"\1", plain).decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _mapping(value: object) -> dict[str, object]:
+    """Return a table of a manifest; {} for anything else."""
+    return value if isinstance(value, dict) else {}

@@ -8,8 +8,7 @@ from collections import defaultdict
 
 from locobench.derive.code.imports import EVERYTHING, WHOLE, Import
 from locobench.derive.code.index import Index
-from locobench.derive.resolve.modules.base import Modules
-from locobench.derive.resolve.modules.paths import folder_of, upwards
+from locobench.derive.resolve.modules.base import Modules, upwards
 
 
 class GoModules(Modules):
@@ -21,7 +20,9 @@ class GoModules(Modules):
         for path, text in index.manifests.items():
             if path.endswith("go.mod") and (found := re.search(rb'^module\s+"?([^\s"]+)', text, re.MULTILINE)):
                 self._roots[posixpath.dirname(path)] = found[1].decode("utf-8", "replace")
-        self._packages = {folder_of(path): spaces for path, spaces in zip(index.files, index.spaces, strict=True)}
+        self._packages = {
+            posixpath.dirname(path): spaces for path, spaces in zip(index.files, index.spaces, strict=True)
+        }
         self._imported: dict[int, list[tuple[str, str]]] = defaultdict(list)
         for one in index.imports:
             if (folder := self._folder_of(one.file, one.module)) is not None and one.name == WHOLE:
@@ -41,14 +42,14 @@ class GoModules(Modules):
         home = self.index.home
         if home(path) == home(root + "/"):
             return True
-        own = next((one for one in upwards(folder_of(path)) if one in self._roots), None)
+        own = next((one for one in upwards(posixpath.dirname(path)) if one in self._roots), None)
         text = b"" if own is None else self.index.manifests[posixpath.join(own, "go.mod")]
         name = re.escape(module.encode())
         required = re.search(rb"^(?:require\s+|\s+)\"?" + name + rb"\"?\s+v", text, re.MULTILINE)
         return bool(required) and not re.search(name + rb"\"?(?:\s+v\S+)?\s+=>", text)
 
     def reaches(self, file: int, path: str, number: int) -> bool:
-        home = folder_of(self.index.files[self.index.symbols[number].file])
+        home = posixpath.dirname(self.index.files[self.index.symbols[number].file])
         return any(
             folder == home and (local == path or (not local and self._packages[home] == {path}))
             for folder, local in self._imported[file]
@@ -56,7 +57,7 @@ class GoModules(Modules):
 
     def sees(self, file: int, number: int) -> bool:
         own = self.index.symbols[number].file
-        return folder_of(self.index.files[file]) == folder_of(self.index.files[own]) and (
+        return posixpath.dirname(self.index.files[file]) == posixpath.dirname(self.index.files[own]) and (
             self.index.spaces[file] == self.index.spaces[own]
         )
 
