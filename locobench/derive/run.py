@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from locobench.dataset.catalog import UNKNOWN
 from locobench.derive import questions, scenarios
@@ -50,17 +50,6 @@ def derive(paths: Sequence[Path], output_dir: Path, choice: Choice, watch: Watch
             commits = [{"name": report.name, "commit": report.commit} for report in reports]
             scenarios.write(folder / scenarios.MARK, {"generator": "locobench-harbor", "repositories": commits})
     return reports
-
-
-class _Project(NamedTuple):
-    """A project as it was written, with the size of what its questions are about."""
-
-    id: str
-    commit: str
-    language: Language
-    files: list[str]
-    """Paths in the repository."""
-    characters: int
 
 
 class _Deriver:
@@ -137,43 +126,45 @@ class _Deriver:
             if asked == self.choice.history:
                 break
 
-    def _project(self, language: Language, tree: Tree, files: list[str], contents: list[bytes]) -> _Project:
-        """Write a tree as a project, once for all languages; the questions in this one are about `files`."""
+    def _project(self, language: Language, tree: Tree, files: list[str], contents: list[bytes]) -> dict[str, Any]:
+        """Write a tree as a project, once for all languages; return what scenarios say of it and of `files` in it."""
         if tree.commit not in self.projects:
             project_id = self.projects[tree.commit] = f"{self.domain}_{len(self.projects) + 1:03d}"
             facts = {"specification": {"unique_id": project_id, "name": self.repository.name}, "commit": tree.commit}
             folder = self.folder / "generated" / project_id
             write_tree(self.repository, tree, folder / self.repository.name)
             scenarios.write(folder / "project_metadata.json", facts)
-        characters = sum(len(text.decode("utf-8", "replace")) for text in contents)
-        return _Project(self.projects[tree.commit], tree.commit, language, files, characters)
+        return {
+            "language": language.name,
+            "project_id": self.projects[tree.commit],
+            "context_files": [f"{self.repository.name}/{path}" for path in files],
+            "context_length": sum(len(text.decode("utf-8", "replace")) for text in contents),
+            "metadata": {"commit": tree.commit},
+        }
 
     def _ask(
-        self, project: _Project, question: questions.Question, finding: Finding, names: dict[str, list[str]]
+        self, project: dict[str, Any], question: questions.Question, finding: Finding, names: dict[str, list[str]]
     ) -> None:
         """Write a question as a scenario in the benchmark's format.
 
         Args:
             names: the names that each file defines.
         """
-        kind, language = KINDS[finding.kind], project.language.name
+        kind = KINDS[finding.kind]
         is_change = finding.kind == CHANGED_FUNCTIONS
         category = AGREEMENT if is_change else STRUCTURE
-        group = f"{project.id}_{category}"
+        group = f"{project['project_id']}_{category}"
         self.numbers[group] += 1
         scenario = {
             "id": f"{group}_{self.numbers[group]:02d}",
             "source": scenarios.SOURCE,
             "authors": [f"the authors of {self.repository.name}"],
-            "language": language,
-            "project_id": project.id,
+            **project,
             "task_category": category,
             # Only runs of an agent tell how hard it is.
             "difficulty": UNKNOWN,
             "title": question.title,
             "description": "",
-            "context_files": [f"{self.repository.name}/{path}" for path in project.files],
-            "context_length": project.characters,
             "task_prompt": question.prompt,
             "ground_truth": {
                 # Long enough for the smoke test to search for: an image that contains it gives the answer away.
@@ -184,11 +175,10 @@ class _Deriver:
                 "names": _names_of(finding.answer, names),
                 "grep": list(finding.grep),
             },
-            "metadata": {"commit": project.commit},
             "derived": {
                 "kind": finding.kind,
                 "tier": "history" if is_change else "syntax",
-                "checked": language in kind.checked,
+                "checked": project["language"] in kind.checked,
                 "control_group": kind.control,
                 "grep_f1": finding.grep_f1,
                 "repository": self.repository.name,
