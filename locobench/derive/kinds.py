@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 FEWEST_ITEMS, MOST_ITEMS, FEWEST_FILES = 3, 25, 3
 """Limits of an answer's size: fewer items can be guessed, more are tedious, and one search finds a single file."""
 HARD = 0.8
@@ -15,28 +13,18 @@ CHANGED_FUNCTIONS = "changed_functions"
 """The kind of the questions from the history."""
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of question."""
-
-    checked: frozenset[str]
-    """Languages in which no answer differed from an independent resolver's, over three questions."""
-    control: bool = False
-    """Whether this kind is for the control group: a single grep nearly answers it, so a tool can hardly help."""
-
-
-def _in(languages: str) -> frozenset[str]:
-    return frozenset(languages.split())
-
+CONTROL = frozenset({"direct_users", "class_users", "constant_users"})
+"""The kinds of the control group: a single grep nearly answers them, so a tool can hardly help."""
 
 # docs/EXACT_QUESTIONS.md has the comparisons; a kind that has fewer than three questions there is not checked.
-KINDS = {
-    "users_in_steps": Kind(_in("c go python typescript")),
-    "all_users": Kind(_in("python")),
-    "importers": Kind(_in("python typescript")),
-    "subtypes": Kind(_in("php python")),
-    "direct_users": Kind(_in("go python typescript"), control=True),
-    "class_users": Kind(_in("go java php python typescript"), control=True),
-    "constant_users": Kind(_in("go python typescript"), control=True),
-    CHANGED_FUNCTIONS: Kind(_in("")),
+CHECKED = {
+    "users_in_steps": ("c", "go", "python", "typescript"),
+    "all_users": ("python",),
+    "importers": ("python", "typescript"),
+    "subtypes": ("php", "python"),
+    "direct_users": ("go", "python", "typescript"),
+    "class_users": ("go", "java", "php", "python", "typescript"),
+    "constant_users": ("go", "python", "typescript"),
+    CHANGED_FUNCTIONS: (),
 }
+"""Kind -> languages in which no answer differed from an independent resolver's."""

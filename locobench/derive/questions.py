@@ -10,7 +10,7 @@ from typing import NamedTuple
 from locobench.derive.code.languages import Language
 from locobench.derive.finding import Finding, f1
 from locobench.derive.history import Change
-from locobench.derive.kinds import HARD, KINDS
+from locobench.derive.kinds import CONTROL, HARD
 
 LISTING = 0.3
 """Highest F1 that an answer listing everything may reach."""
@@ -43,7 +43,7 @@ def choose(
     for one in findings:
         if any(f1(one.answer, {*listing[: 3 * len(one.answer) + 10]}) > LISTING for listing in listings):
             reasons["a list of everything would score"] += 1
-        elif KINDS[one.kind].control:
+        elif one.kind in CONTROL:
             if one.grep_f1 > HARD:
                 control.append(one)
             else:

@@ -16,7 +16,7 @@ from locobench.derive.code.scope import Scope, Source, is_read, scopes, texts
 from locobench.derive.code.tree import Family, Repository, Tree, write_tree
 from locobench.derive.finding import Finding
 from locobench.derive.history import History
-from locobench.derive.kinds import AGREEMENT, CHANGED_FUNCTIONS, FEWEST_FILES, HARD, KINDS, STRUCTURE
+from locobench.derive.kinds import AGREEMENT, CHANGED_FUNCTIONS, CHECKED, CONTROL, FEWEST_FILES, HARD, STRUCTURE
 from locobench.derive.report import Choice, LanguageReport, Report
 from locobench.derive.structure import Structure
 
@@ -98,7 +98,7 @@ class _Deriver:
         structure = Structure(index)
         chosen, own.reasons = questions.choose(structure.findings(), _listings(index), self.choice.max_questions)
         own.reasons += structure.reasons
-        if all(KINDS[one.kind].control for one in chosen):
+        if all(one.kind in CONTROL for one in chosen):
             return
         project = self._project(language, self.tree, index.files, index.texts)
         names = index.defined_names()
@@ -150,7 +150,6 @@ class _Deriver:
         Args:
             names: the names that each file defines.
         """
-        kind = KINDS[finding.kind]
         is_change = finding.kind == CHANGED_FUNCTIONS
         category = AGREEMENT if is_change else STRUCTURE
         group = f"{project['project_id']}_{category}"
@@ -178,8 +177,8 @@ class _Deriver:
             "derived": {
                 "kind": finding.kind,
                 "tier": "history" if is_change else "syntax",
-                "checked": project["language"] in kind.checked,
-                "control_group": kind.control,
+                "checked": project["language"] in CHECKED[finding.kind],
+                "control_group": finding.kind in CONTROL,
                 "grep_f1": finding.grep_f1,
                 "repository": self.repository.name,
             },

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from locobench.derive.kinds import KINDS
+from locobench.derive.kinds import CHECKED
 from tests.conftest import REPOSITORY, Script
 from tests.derive.repositories import commit
 from tests.e2e.resolvers import changed
@@ -88,7 +88,7 @@ def test_keys_that_count_as_checked_are_those_of_an_independent_resolver(
 ) -> None:
     need(language)
     for kind, score in check(unpacked(name, tmp_path), language, MOST).items():
-        if language in KINDS[kind].checked:
+        if language in CHECKED[kind]:
             assert not score.differences
 
 

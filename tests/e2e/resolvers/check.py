@@ -20,7 +20,7 @@ from locobench.derive.code.languages import LANGUAGES
 from locobench.derive.code.scope import scopes, texts
 from locobench.derive.code.tree import Family, Repository
 from locobench.derive.finding import Finding
-from locobench.derive.kinds import KINDS
+from locobench.derive.kinds import CHECKED
 from locobench.derive.structure import Structure
 from tests.e2e.resolvers.facts import Facts, facts_of
 
@@ -147,7 +147,7 @@ def check_together(root: Path, language: str, most: int = 10_000) -> dict[str, S
 
 def lines(scores: dict[str, Score], name: str, language: str) -> Iterator[str]:
     """Yield the rows of the table."""
-    for kind in KINDS:
+    for kind in CHECKED:
         if kind in scores:
             score = scores[kind]
             cells = (LANGUAGES[language].title, name, kind, score.questions, score.items)
