@@ -181,8 +181,8 @@ class Task(Definition):
     """Globs of the files that the agent hands in, such as `src/**`, below the project. Checks run in the fixture with
     these files and no others. Without it they get everything but what .gitignore names, and `validate` warns."""
     setup: list[Annotated[str, Field(pattern=r"\S")]] = []
-    """Commands such as `npm ci` or `make`, run once before the checks; 600 s for all of them together. With them, all
-    checks share one copy of the project; without them, each check's command gets its own copy."""
+    """Commands such as `npm ci` or `make`, run before the command of each check, in its own copy of the project; 600 s
+    for all of them together."""
     language: str = ""
     """Main programming language, to group reports by."""
 
