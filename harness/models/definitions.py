@@ -179,7 +179,7 @@ class Task(Definition):
     """Files laid over the fixture that solve the task, for `validate`."""
     sources: list[str] = []
     """Globs of the files that the agent hands in, such as `src/**`, below the project. Checks run in the fixture with
-    these files and no others. Without it they get everything but what .gitignore names, and `validate` warns."""
+    these files and no others. Without it the agent's whole project counts, and `validate` warns."""
     setup: list[Annotated[str, Field(pattern=r"\S")]] = []
     """Commands such as `npm ci` or `make`, run before the command of each check, in its own copy of the project; 600 s
     for all of them together."""
