@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, Validatio
 from pydantic_core import PydanticCustomError
 
 from harness.models.model_ids import DEFAULT_AGENT_MODEL
-from harness.models.tools import ToolRule, tool_rule
+from harness.models.tools import ToolRule, describe_unknown, tool_rule
 from measure.records import LLM_WEIGHT_KEY, ConfigSnapshot, TokenUsage
 
 
@@ -298,9 +299,10 @@ class Config(Definition):
 
     @field_validator("allowed_tools", "disallowed_tools")
     @classmethod
-    def _tools_exist(cls, value: list[str] | Literal["all"]) -> list[str] | Literal["all"]:
-        for entry in value if value != "all" else ():
-            tool_rule(entry)
+    def _tools_exist(cls, value: list[str] | Literal["all"], info: ValidationInfo) -> list[str] | Literal["all"]:
+        for rule in map(tool_rule, value if value != "all" else ()):
+            if problem := describe_unknown(rule):  # a later version of the CLI may have it
+                warnings.warn(f"config {info.data.get('name')}: {info.field_name}: {problem}", stacklevel=1)
         return value
 
     @model_validator(mode="after")

@@ -18,7 +18,7 @@ BUILT_IN = frozenset((
     # From earlier versions:
     "BashOutput", "LS", "MultiEdit", "NotebookRead", "SlashCommand",
 ))  # fmt: skip
-"""Claude Code's own tools, as of version 2.1.330."""
+"""Claude Code's own tools, as of version 2.1.330; a later version may have others."""
 
 ALIASES = {
     "Task": "Agent",
@@ -74,14 +74,15 @@ def canonical(name: str) -> str:
 
 
 def tool_rule(text: str) -> ToolRule:
-    """Parse one entry of a list of tools.
-
-    ValueError if the entry is neither Name nor Name(pattern), or no tool has that name.
-    """
+    """Parse one entry of a list of tools; ValueError if it is neither Name nor Name(pattern)."""
     match = RULE.fullmatch(text.strip())
     if match is None:
         raise ValueError(f"{text!r} is not a tool; write Name, Name(pattern), mcp__server or mcp__server__tool")
-    rule = ToolRule(text.strip(), match["name"])
-    if not rule.is_mcp and canonical(rule.name) not in BUILT_IN:
-        raise ValueError(f"no tool is named {rule.name!r}; {did_you_mean(rule.name, BUILT_IN | ALIASES.keys())}")
-    return rule
+    return ToolRule(text.strip(), match["name"])
+
+
+def describe_unknown(rule: ToolRule) -> str:
+    """Say that no tool is known that has the name of an entry; empty if one has it."""
+    if rule.is_mcp or canonical(rule.name) in BUILT_IN:
+        return ""
+    return f"no tool is known that is named {rule.name!r}; {did_you_mean(rule.name, BUILT_IN | ALIASES.keys())}"

@@ -24,16 +24,32 @@ SERVERS = {"mcpServers": {"search": {"command": "x"}, "my docs": {"command": "y"
         ("bash", "did you mean Bash"),
         ("Bsh(git *)", "did you mean Bash"),
         ("Xyzzy", "known: .*WebFetch"),
-        ("Bash(git *", "write Name, Name\\(pattern\\)"),
     ],
 )
-def test_a_tool_that_does_not_exist_is_refused_with_a_suggestion(
+def test_a_tool_that_is_not_known_causes_a_warning_with_a_suggestion(
     tmp_path: Path, field: str, entry: str, hint: str
 ) -> None:
-    """The CLI drops such a name without a word, and the agent ran without the tool."""
+    """A later version of the CLI may have it; this one drops such a name without a word."""
     (tmp_path / "config.yaml").write_text(f"name: c\n{field}: [Read, '{entry}']\n")
-    with pytest.raises(InputError, match=rf"config\.yaml:2: {field}: .*{hint}"):
+    with pytest.warns(UserWarning, match=rf"config c: {field}: .*{hint}"):
+        config = EvalRunner.load_config(tmp_path / "config.yaml")
+    assert getattr(config, field) == ["Read", entry]
+
+
+@pytest.mark.parametrize("field", ["allowed_tools", "disallowed_tools"])
+def test_what_is_no_entry_of_a_list_of_tools_is_refused(tmp_path: Path, field: str) -> None:
+    (tmp_path / "config.yaml").write_text(f"name: c\n{field}: [Read, 'Bash(git *']\n")
+    with pytest.raises(InputError, match=rf"config\.yaml:2: {field}: .*write Name, Name\(pattern\)"):
         EvalRunner.load_config(tmp_path / "config.yaml")
+
+
+def test_an_unknown_tool_is_named_once_and_a_run_without_it_is_lost(tmp_path: Path) -> None:
+    root = make_suite(tmp_path / "s", tasks=1, configs=1)
+    (root / "configs/c0/config.yaml").write_text("name: c0\nallowed_tools: [Read, Raed]\n")
+    shown = matrix(root, "-r", "1", "-o", "out.json")
+    assert shown.stderr.count("no tool is known that is named 'Raed'; did you mean Read?") == 1
+    (result,) = EvalRunner.load_results(root / "out.json")
+    assert (result.outcome, result.trace.error) == ("setup_error", "not loaded: tool Raed")
 
 
 @pytest.mark.parametrize("entry", ["mcp__serch__find", "mcp__serch", "mcp__searching"])
