@@ -60,7 +60,7 @@ class EnvironmentIsolator:
         agents_md: str | None = None,
         *,
         skills: Sequence[Skill] | None = None,
-        layout: Layout | None = None,
+        layout: Layout = claude_layout,
     ) -> IsolatedEnv:
         """Copy the fixture and put memory, skills and agents into it, as project files only.
 
@@ -70,7 +70,7 @@ class EnvironmentIsolator:
             skills_path: A skill folder, or a folder of skill folders.
             agents_md: Content of AGENTS.md, or of a subagent if it has a subagent's front matter.
             skills: The skills of a resolved config; `skills_path` is then ignored.
-            layout: How the agent's own files lie; default Claude Code's.
+            layout: Writes the agent's own files; default Claude Code's.
 
         InputError if the fixture or a skill is missing, a link leads outside, or `base_dir` is not writable.
         """
@@ -93,10 +93,7 @@ class EnvironmentIsolator:
             if skills is None:
                 skills = find_skills(Path(skills_path)) if skills_path else ()
             home, variables = _folders(root)
-            log = root / "log"  # a folder of its own: a container mounts it, and sees no other file of ours
-            log.mkdir()
-            lay_out = layout or claude_layout
-            own = lay_out(project, home, log, claude_md=claude_md, agents_md=agents_md, skills=skills)
+            own = layout(project, home, claude_md, agents_md, skills)
             return IsolatedEnv(project, root, variables | own)
         except BaseException:
             scratch.remove(root)

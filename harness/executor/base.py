@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
+from harness.executor.claude.layout import lay_out
 from harness.executor.transcript import Transcript
 from harness.models import Config, ErrorKind, ExecutionTrace, Outcome, Resources
 from harness.sandbox import scratch
@@ -22,31 +23,16 @@ from harness.suite.skills import Skill
 from locobench.shared.errors import InputError
 from measure.records.outcomes import Ending
 
-
-class Layout(Protocol):
-    """A function that lays out one agent's files."""
-
-    def __call__(
-        self,
-        project: Path,
-        home: Path,
-        log: Path,
-        *,
-        claude_md: str | None,
-        agents_md: str | None,
-        skills: Sequence[Skill],
-    ) -> dict[str, str]:
-        """Write what the agent reads at its start into the project, and return the agent's own variables.
-
-        `home` is the run's empty HOME, `log` a folder for what the agent records about its start.
-        """
+Layout = Callable[[Path, Path, str | None, str | None, Sequence[Skill]], dict[str, str]]
+"""Lays out one agent's files: gets the project, the run's empty HOME, the texts for CLAUDE.md and AGENTS.md, and the
+skills. It writes what the agent reads at its start, and returns the agent's own variables."""
 
 
 class Executor(ABC):
     """Abstract base class of agents."""
 
-    layout: ClassVar[Layout | None] = None
-    """Where the agent looks for its memory and skills; None is where Claude Code does."""
+    layout = staticmethod(lay_out)
+    """Writes the agent's memory and skills; by default where Claude Code looks for them."""
 
     unsupported: ClassVar[Mapping[str, str]] = {}
     """Fields of a config that this agent cannot honor, each with what to do instead."""

@@ -35,7 +35,7 @@ VERSION_TIMEOUT_SECONDS = 10
 
 
 def lay_out(
-    project: Path, home: Path, log: Path, *, claude_md: str | None, agents_md: str | None, skills: Sequence[Skill]
+    project: Path, home: Path, claude_md: str | None, agents_md: str | None, skills: Sequence[Skill]
 ) -> dict[str, str]:
     """Write CLAUDE.md, the skills, and AGENTS.md or the subagent that `agents_md` defines.
 
@@ -47,7 +47,9 @@ def lay_out(
     if agents_md is not None:
         _write_agents(project, agents_md)
     folder = home / ".claude"
-    folder.mkdir()
+    log = home.with_name("log")  # a folder of its own: a container mounts it, and sees no other file of ours
+    for made in (folder, log):
+        made.mkdir()
     return {"CLAUDE_CONFIG_DIR": str(folder), INSTRUCTIONS_LOG_VARIABLE: str(log / "instructions.jsonl")}
 
 

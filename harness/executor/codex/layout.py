@@ -17,7 +17,7 @@ SERVER_FIELDS = ("command", "args", "env", "url", "http_headers")
 
 
 def lay_out(
-    project: Path, home: Path, log: Path, *, claude_md: str | None, agents_md: str | None, skills: Sequence[Skill]
+    project: Path, home: Path, claude_md: str | None, agents_md: str | None, skills: Sequence[Skill]
 ) -> dict[str, str]:
     """Write AGENTS.md and the skills, and make the home. `claude_md` is Claude Code's; the executor refuses it."""
     if agents_md is not None:
