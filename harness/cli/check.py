@@ -16,7 +16,7 @@ from harness.graders.composite_grader import CompositeGrader
 from harness.graders.hand_in import compile_globs, list_files
 from harness.models import Task
 from harness.runner.oracle import nop, oracle
-from harness.sandbox.place import AGENT_VARIABLES, CLOUDS
+from harness.sandbox.place import CLOUDS, PAYING_VARIABLES
 from harness.suite.load import load_configs, load_tasks
 from locobench.shared.errors import InputError
 from measure.report.console import say, say_lines
@@ -118,7 +118,7 @@ def env_status(ctx: click.Context, claude_path: str) -> None:
     Exit code 2 when something needed is missing.
     """
     version = find_version(claude_path)
-    names = [*AGENT_VARIABLES["who pays"], *(name for cloud in CLOUDS.values() for name in cloud)]
+    names = [*PAYING_VARIABLES, *(name for cloud in CLOUDS.values() for name in cloud)]
     paying = [name for name in names if os.environ.get(name)]
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     say(f"claude: {version or f'{claude_path} not found; install Claude Code or name it with --claude'}")

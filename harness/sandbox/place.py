@@ -12,24 +12,23 @@ from harness.sandbox.processes import Command, ProcessResult
 DEFAULT_IMAGE = "harness-sandbox"
 """The image that the Dockerfile beside this file is for."""
 
+TOOL_VARIABLES = (
+    *("PATH", "HOME", "SHELL", "USER", "LOGNAME", "TERM"),
+    *("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY"),
+    *("http_proxy", "https_proxy", "no_proxy", "all_proxy"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
+)
+"""The user's variables that reach agents and checks. Agents also get the following ones."""
 
-AGENT_VARIABLES: dict[str, tuple[str, ...]] = {
-    "where tools are": ("PATH", "HOME", "SHELL", "USER", "LOGNAME", "TERM"),
-    "language and time": ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ"),
-    "the way out": (
-        *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY"),
-        *("http_proxy", "https_proxy", "no_proxy", "all_proxy"),
-        *("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
-    ),
-    "who pays": (
-        *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
-        *("ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS"),
-        *("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"),
-    ),
-    # Claude Code refuses to skip permissions as root unless the user says that this is a sandbox.
-    "root": ("IS_SANDBOX",),
-}
-"""The user's variables that reach an agent, by reason. Besides these, only those of CLOUDS do."""
+PAYING_VARIABLES = (
+    *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
+    *("ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS"),
+    *("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"),
+)
+
+ROOT_VARIABLE = "IS_SANDBOX"
+"""Claude Code refuses to skip permissions as root unless the user says by this that the machine is a sandbox."""
 
 CLOUDS: dict[str, tuple[str, ...]] = {
     "CLAUDE_CODE_USE_BEDROCK": (
@@ -71,16 +70,14 @@ class Sandbox:
     def agent_variables(self) -> dict[str, str]:
         """Return the variables that an agent gets from the user's environment."""
         clouds = [names for switch, names in CLOUDS.items() if os.environ.get(switch, "").lower() not in OFF]
-        return _known(*AGENT_VARIABLES.values(), *clouds)
+        return _known(TOOL_VARIABLES, PAYING_VARIABLES, (ROOT_VARIABLE,), *clouds)
 
     def tool_variables(self) -> dict[str, str]:
         """Return the variables that a check's command gets from the user's environment: no credentials.
 
         In this class, the harness's own `python` and `pytest` are last on PATH, in case there are no others.
         """
-        variables = _known(
-            *(AGENT_VARIABLES[group] for group in ("where tools are", "language and time", "the way out"))
-        )
+        variables = _known(TOOL_VARIABLES)
         path = os.pathsep.join([variables.get("PATH", os.defpath), str(Path(sys.executable).parent)])
         return {**variables, "PATH": path}
 
