@@ -12,7 +12,8 @@ from harness.isolator import EnvironmentIsolator
 from harness.models import Config, EvalResult, Task
 from harness.runner.matrix import Callback, Matrix, MatrixStopped
 from harness.runner.plan import PlannedRun, find_finished, plan, refuse_other_judge
-from harness.runner.single import SingleRun, keep, release
+from harness.runner.single import SingleRun
+from harness.sandbox import scratch
 from harness.suite import load
 from locobench.scoring.judge.prices import price_of
 from locobench.shared.errors import InputError
@@ -53,9 +54,9 @@ class EvalRunner:
         single, run = SingleRun(self.executor, self.grader, self.isolator), replace(run, run_index=run_index)
         result = single.attempt(run)
         graded = single.grade(run, result) if result.is_ungraded else result
-        keep(graded)
+        scratch.keep(graded.kept_project)
         if graded.kept_project is None:
-            release(result)
+            scratch.discard(result.kept_project)
         return graded
 
     def run_matrix(
@@ -93,7 +94,7 @@ class EvalRunner:
         """Make the runs of a plan, as `run_matrix` does."""
         earlier = read_journal(journal)
         for result in earlier:
-            keep(result)  # before the first new folder removes what killed processes left
+            scratch.keep(result.kept_project)  # before the first new folder removes what killed processes left
         refuse_other_judge(journal, earlier, runs, self.grader.judge.model)
         done = find_finished(runs, earlier)
         left = {run.task.id: run.task for run in runs if run.key not in done or done[run.key].is_ungraded}

@@ -14,7 +14,8 @@ from datetime import datetime, timedelta
 
 from harness.models import ErrorKind, EvalResult
 from harness.runner.plan import Key, PlannedRun, find_finished
-from harness.runner.single import SingleRun, StopMatrix, keep, release
+from harness.runner.single import SingleRun, StopMatrix
+from harness.sandbox import scratch
 from locobench.shared.errors import InputError
 from measure.results.journal import Journal
 
@@ -86,8 +87,8 @@ class Matrix:
         entries = self.journal.entries
         done = find_finished(runs, entries)
         for result in entries:  # a kill may have come between the grades of a run and the end of its files
-            if result.kept_project is not None and result.key in done and done[result.key].kept_project is None:
-                release(result)
+            if result.key in done and done[result.key].kept_project is None:
+                scratch.discard(result.kept_project)
         self._spent = sum_costs(entries)
         self._lost = {r.key: r.spent_usd for r in entries if r.key not in done}
         left = deque(run for run in runs if run.key not in done or done[run.key].is_ungraded)
@@ -133,7 +134,7 @@ class Matrix:
             if self._closed:
                 return False
             self.journal.append(result)
-            keep(result)
+            scratch.keep(result.kept_project)
             self._known[run.key] = result
             if finished:
                 self._number += 1
@@ -183,7 +184,7 @@ class Matrix:
         if graded.refused_judge:
             self._stop(graded.refused_judge)
         if self._record(run, graded) and graded.kept_project is None:
-            release(result)
+            scratch.discard(result.kept_project)
 
     def _try(self, run: PlannedRun) -> EvalResult:
         """Make one run, with retries."""

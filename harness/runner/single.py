@@ -13,7 +13,7 @@ from harness.graders.composite_grader import CompositeGrader, TaskError
 from harness.isolator import EnvironmentIsolator, IsolatedEnv
 from harness.models import Conditions, ErrorKind, EvalResult, ExecutionTrace, Outcome
 from harness.runner.plan import PlannedRun
-from harness.sandbox import scratch, trees
+from harness.sandbox import trees
 from harness.suite import fingerprint
 from harness.suite.skills import digest
 from locobench.shared.errors import InputError
@@ -136,18 +136,6 @@ class SingleRun:
         changes = {"grades": grades, "overall_score": score, "passed": passed, "replaced_judge_cost_usd": replaced}
         graded = result.model_copy(update={**changes, "kept_project": project if unchecked else None})
         return files.grades_without_secrets(graded, _redactor(run))
-
-
-def keep(result: EvalResult) -> None:
-    """Leave the files that the checks of a run need, if there are any, to later commands."""
-    if result.kept_project is not None and (root := scratch.find_root(result.kept_project)):
-        scratch.keep(root)
-
-
-def release(result: EvalResult) -> None:
-    """Remove the files that were kept for the checks of a run."""
-    if result.kept_project is not None and (root := scratch.find_root(result.kept_project)):
-        scratch.remove(root)
 
 
 def _refuse_changed(run: PlannedRun) -> None:

@@ -53,15 +53,23 @@ def remove(root: Path) -> None:
     _release(root)
 
 
-def keep(root: Path) -> None:
-    """Leave a folder to later commands: no process will remove it as abandoned."""
-    with contextlib.suppress(FileNotFoundError):
+def keep(path: Path | None) -> None:
+    """Leave the folder that contains a path, if there is one, to later commands: no process removes it as abandoned."""
+    if root := find_root(path):
         (root / KEPT).touch()
-    _release(root)
+        _release(root)
 
 
-def find_root(path: Path) -> Path | None:
+def discard(path: Path | None) -> None:
+    """Remove the folder that contains a path, if there is one."""
+    if root := find_root(path):
+        remove(root)
+
+
+def find_root(path: Path | None) -> Path | None:
     """Return the folder of `new` that contains a path, whichever process made it; None if there is none."""
+    if path is None:
+        return None
     root = path.parent
     places = {Path(tempfile.gettempdir()).resolve(), *other_places}
     made = root.parent in places and root.name.startswith(PREFIX) and root.is_dir() and not root.is_symlink()

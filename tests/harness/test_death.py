@@ -77,9 +77,9 @@ def test_a_place_that_cannot_be_written_is_found_before_the_first_paid_run(tmp_p
 
 KILLED_AT = {
     "before the journal has the run": ("measure.results.journal:Journal.append", 1),
-    "before its files are kept": ("harness.runner.matrix:keep", 1),
+    "before its files are kept": ("harness.sandbox.scratch:keep", 1),
     "before the journal has its grades": ("measure.results.journal:Journal.append", 2),
-    "before its files are removed": ("harness.runner.matrix:release", 1),
+    "before its files are removed": ("harness.sandbox.scratch:discard", 1),
 }
 """Moments of a run: at which call of which function."""
 

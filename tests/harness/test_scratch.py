@@ -15,7 +15,7 @@ KILLED = (
     "import os, signal, pathlib\n"
     "from harness.isolator import EnvironmentIsolator; from harness.sandbox import scratch\n"
     "isolator = EnvironmentIsolator(pathlib.Path('.'))\n"
-    "kept = isolator.create_environment(); kept.keep_project(); scratch.keep(kept.temp_root)\n"
+    "kept = isolator.create_environment(); kept.keep_project(); scratch.keep(kept.path)\n"
     "isolator.create_environment().keep_project()\n"
     "isolator.create_environment(); os.kill(os.getpid(), signal.SIGKILL)"
 )
