@@ -12,7 +12,7 @@ from harness.cli.output import results_and_journal, save_results, say_stopped
 from harness.cli.run_options import confirm_repeats, make_runner, run_options
 from harness.models import Config, EvalResult, Task
 from harness.runner.matrix import MatrixStopped
-from harness.runner.plan import PlannedRun, find_finished, plan, refuse_other_judge
+from harness.runner.plan import PlannedRun, find_finished, plan
 from harness.suite.load import load_config, load_configs, load_task, load_tasks
 from locobench.shared.command_line import INTERRUPTED
 from measure.commands.options import PATH
@@ -102,12 +102,11 @@ def _run_matrix(
     planned = plan(tasks, configs, models, runs, runner.executor)
     path, journal = results_and_journal(output, resume)
     earlier = read_journal(journal)
-    refuse_other_judge(journal, earlier, planned, runner.grader.judge.model)
     kept = find_finished(planned, earlier)
     if dry_run:
         _print_plan(planned, len(kept))
         ctx.exit(0)
-    confirm_repeats(planned, earlier, journal, yes=yes)
+    confirm_repeats(planned, kept, earlier, journal, yes=yes)
     if not output and not quiet:
         say(f"results go to {path}")
     stopped: MatrixStopped | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 
 import click
@@ -17,7 +17,7 @@ from harness.graders.composite_grader import CompositeGrader
 from harness.models import EvalResult
 from harness.models.model_ids import DEFAULT_JUDGE_MODEL
 from harness.runner import EvalRunner
-from harness.runner.plan import PlannedRun, count_repeats
+from harness.runner.plan import Key, PlannedRun
 from harness.sandbox.place import DEFAULT_IMAGE, Sandbox
 from locobench.shared.errors import InputError
 from measure.commands.options import PATH, together
@@ -48,15 +48,18 @@ def make_runner(
     return EvalRunner(agents[executor](), CompositeGrader(judge_model, sandbox=place))
 
 
-def confirm_repeats(planned: Sequence[PlannedRun], earlier: Sequence[EvalResult], journal: Path, *, yes: bool) -> None:
-    """Print how many finished runs of a journal have to be made again; on a terminal, ask first.
+def confirm_repeats(
+    planned: Sequence[PlannedRun], kept: Container[Key], earlier: Sequence[EvalResult], journal: Path, *, yes: bool
+) -> None:
+    """Print how many finished runs of a journal are not kept and have to be made again; on a terminal, ask first.
 
     With `yes`, nothing is asked. InputError if the user says no.
     """
     if others := {one.key[:4] for one in earlier} - {run.key[:4] for run in planned}:
         which = f"{counted(len(others), 'run')} of {journal}"
         say(f"{which} will not be in the results, since this command does not make them", err=True)
-    if again := count_repeats(planned, earlier):
+    finished = {one.key[:4] for one in earlier if one.outcome.measured}
+    if again := sum(run.key not in kept and run.key[:4] in finished for run in planned):
         which = f"{counted(again, 'finished run')} of {journal}"
         why = "a task, a config, MCP servers, the agent, the sandbox or this harness changed, or files are gone"
         say(f"{which} will run again and be billed again: {why}", err=True)

@@ -95,10 +95,9 @@ class EvalRunner:
         earlier = read_journal(journal)
         for result in earlier:
             scratch.keep(result.kept_project)  # before the first new folder removes what killed processes left
-        refuse_other_judge(journal, earlier, runs, self.grader.judge.model)
-        done = find_finished(runs, earlier)
+        done, judge = find_finished(runs, earlier), self.grader.judge.model
+        refuse_other_judge(journal, done.values(), judge)
         left = {run.task.id: run.task for run in runs if run.key not in done or done[run.key].is_ungraded}
-        judge = self.grader.judge.model
         if max_cost_usd is not None and any(t.llm_assertions for t in left.values()) and price_of(judge) is None:
             raise InputError(f"the price of the judge {judge} is not known, so a cost limit cannot be enforced")
         if left:

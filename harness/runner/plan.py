@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,18 +85,11 @@ def find_finished(runs: Iterable[PlannedRun], results: Iterable[EvalResult]) -> 
     return kept
 
 
-def refuse_other_judge(journal: Path, earlier: Sequence[EvalResult], runs: Sequence[PlannedRun], judge: str) -> None:
-    """Raise InputError if the journal was started with another judge: verdicts of two judges do not mix."""
-    for grade in (grade for result in find_finished(runs, earlier).values() for grade in result.grades):
+def refuse_other_judge(journal: Path, done: Iterable[EvalResult], judge: str) -> None:
+    """Raise InputError if another judge graded the finished runs of a journal: verdicts of two judges do not mix."""
+    for grade in (grade for result in done for grade in result.grades):
         if grade.judge is not None and grade.status == "graded" and grade.judge.model != judge:
             raise InputError(
                 f"{journal}: started with the judge {grade.judge.model}, not with {judge}; "
                 "use the same judge to continue it, or start another journal"
             )
-
-
-def count_repeats(runs: Iterable[PlannedRun], results: Sequence[EvalResult]) -> int:
-    """Count the finished runs in a journal that have to be made again, since something in them has changed."""
-    done = find_finished(runs, results)
-    finished = {result.key[:4] for result in results if result.outcome.measured}
-    return sum(run.key not in done and run.key[:4] in finished for run in runs)
