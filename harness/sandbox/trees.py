@@ -43,20 +43,19 @@ def copy(source: Path, target: Path, wanted: Callable[[str], bool] = lambda _: T
         entries += len(names) + len(files)
         if entries > MAX_COPIED_FILES:
             raise TooLarge(f"more than {MAX_COPIED_FILES} files")
-        for name in names:
-            _clear(f"{target}/{folder}{name}", but_folder=True)
-            with contextlib.suppress(FileExistsError):
-                os.mkdir(f"{target}/{folder}{name}")
+        for there in (f"{target}/{folder}{name}" for name in names):
+            if os.path.islink(there) or not os.path.isdir(there):
+                _clear(there)
+                os.mkdir(there)
         for path in filter(wanted, [f"{folder}{name}" for name in files]):
             size += _copy_file(at, path.rpartition("/")[2], f"{target}/{path}", MAX_COPIED_BYTES - size)
 
 
-def _clear(path: str, *, but_folder: bool = False) -> None:
-    """Remove what is in the place of a file; `but_folder` keeps a folder."""
-    is_folder = os.path.isdir(path) and not os.path.islink(path)
-    if is_folder and not but_folder:
+def _clear(path: str) -> None:
+    """Remove what is at a path."""
+    if os.path.isdir(path) and not os.path.islink(path):
         shutil.rmtree(path)
-    elif not is_folder and os.path.lexists(path):
+    elif os.path.lexists(path):
         os.unlink(path)
 
 
@@ -150,18 +149,14 @@ def resolve(root: Path, path: str) -> str:
     return os.path.relpath(found, top)
 
 
-def leads_out(root: Path, path: str) -> bool:
-    """Return whether a path below a tree is a link that leads out, leads nowhere or is absolute."""
-    if not os.path.islink(root / path):
-        return False
-    try:
-        resolve(root, path)
-    except OSError:
-        return True
-    return os.readlink(root / path).startswith("/")
-
-
 def escaping_symlink(root: Path) -> str | None:
-    """Return the first symlink below `root` that `leads_out`; None if there is none."""
+    """Return the first symlink below `root` that leads out, leads nowhere or is absolute; None if there is none."""
     paths = (f"{folder}{name}" for folder, _, files, _ in walk(root) for name in files)
-    return next((path for path in paths if leads_out(root, path)), None)
+    for path in (path for path in paths if os.path.islink(root / path)):
+        try:
+            resolve(root, path)
+        except OSError:
+            return path
+        if os.readlink(root / path).startswith("/"):
+            return path
+    return None
