@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import json
 import re
@@ -96,9 +95,11 @@ class CodeGrader(Commands):
 
     def grade_file_exists(self, env_path: Path, file: str) -> GradeResult:
         """Pass if `file` is a regular file or folder inside the project."""
-        found = _inside(env_path, file)
-        details = f"{file} exists" if found else f"{file} does not exist"
-        return _verdict(CodeCheckType.FILE_EXISTS, found is not None, details)
+        try:
+            trees.resolve(Path(env_path), file)
+        except OSError:
+            return _verdict(CodeCheckType.FILE_EXISTS, False, f"{file} does not exist")
+        return _verdict(CodeCheckType.FILE_EXISTS, True, f"{file} exists")
 
     def grade_file_contains(self, env_path: Path, file: str, pattern: str) -> GradeResult:
         """Pass if the regular expression is found in `file`; ^ and $ match at line boundaries.
@@ -159,13 +160,6 @@ def _verdict(check: CodeCheckType, passed: bool, details: str, output: str = "")
         details=details,
         full_output=output,
     )
-
-
-def _inside(env_path: Path | str, file: str) -> str | None:
-    """Return the path with links resolved; None if nothing is there or a link leads out of the project."""
-    with contextlib.suppress(OSError):
-        return trees.resolve(Path(env_path), file)
-    return None
 
 
 def _grade_pattern(check: CodeCheckType, env_path: Path, file: str, pattern: str) -> GradeResult:

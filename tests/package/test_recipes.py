@@ -201,11 +201,10 @@ def test_a_check_is_a_value_a_method_and_its_case(checkout: Checkout) -> None:
     method = '''
     def grade_file_empty(self, env_path: Path, file: str) -> GradeResult:
         """Pass if `file` is a file without content inside the project."""
-        found = _inside(env_path, file)
-        empty = found is not None and read_below(env_path, found, MAX_SEARCHED_BYTES) == b""
+        empty = read_below(env_path, trees.resolve(env_path, file), MAX_SEARCHED_BYTES) == b""
         return _verdict(CodeCheckType.FILE_EMPTY, empty, f"{file} is {'empty' if empty else 'not empty'}")
 '''
-    end = "        return _verdict(CodeCheckType.FILE_EXISTS, found is not None, details)\n"
+    end = '        return _verdict(CodeCheckType.FILE_EXISTS, True, f"{file} exists")\n'
     checkout.insert(grader, end, method)
     checkout.add(
         "tests/harness/test_graders.py",
