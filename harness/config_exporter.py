@@ -66,9 +66,11 @@ class ConfigExporter:
             **files,
         )
 
-    def save_snapshot(self, output_path: Path | str) -> None:
-        """Export to a JSON file, which is written atomically."""
-        write_whole(Path(output_path), self.export_snapshot().model_dump_json(indent=2) + "\n")
+    def save_snapshot(self, output_path: Path | str) -> ClaudeConfigSnapshot:
+        """Export to a JSON file, which is written atomically; return what it holds."""
+        snapshot = self.export_snapshot()
+        write_whole(Path(output_path), snapshot.model_dump_json(indent=2) + "\n")
+        return snapshot
 
     def _servers(self) -> dict[str, Any]:
         """Merge the MCP servers of user, project, and user in this project; later ones win by name, as in the CLI."""

@@ -19,9 +19,7 @@ from measure.report.console import say
 @click.option("--project", type=PATH, help="Project whose MCP servers are exported too.  [default: the current folder]")
 def export_config(output: Path, claude_home: Path | None, project: Path | None) -> None:
     """Write a snapshot of Claude Code's configuration, without secrets."""
-    exporter = ConfigExporter(claude_home, project=project)
-    snapshot = exporter.export_snapshot()
-    exporter.save_snapshot(output)
+    snapshot = ConfigExporter(claude_home, project=project).save_snapshot(output)
     files = len(snapshot.skills) + len(snapshot.files) + len(snapshot.binary)
     say(f"wrote {output}: {files} files, {len(snapshot.mcp_servers)} MCP servers")
     for place in snapshot.redacted:
