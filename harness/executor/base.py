@@ -8,7 +8,6 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -95,12 +94,13 @@ class ProcessExecutor(Executor):
     ) -> None:
         """`mcp_config_path`: servers for every run, in addition to its config's. `sandbox`: default this machine.
 
-        `grace_seconds`: time from the end of the work, or from SIGTERM, to the kill.
+        `grace_seconds`: time from the end of the work, or from SIGTERM, to the kill. InputError if `mcp_config_path`
+        cannot be read.
         """
         # Each run has its own working directory, so relative paths must be resolved here.
         is_path = Path(program).name != program
         self.program = str(Path(program).expanduser().absolute()) if is_path else program
-        self.mcp_config_path = Path(mcp_config_path).expanduser().absolute() if mcp_config_path else None
+        self.shared_servers = read_servers(Path(mcp_config_path)) if mcp_config_path else {}  # for all runs the same
         self.sandbox = sandbox or Sandbox()
         self.grace_seconds = grace_seconds
         self._cancelled = threading.Event()
@@ -124,14 +124,9 @@ class ProcessExecutor(Executor):
         """End all runs in progress; they return with error kind `interrupted`."""
         self._cancelled.set()
 
-    @cached_property
-    def _shared_servers(self) -> dict[str, Any]:
-        """The servers in `mcp_config_path`; read once, so that all runs have the same."""
-        return read_servers(self.mcp_config_path) if self.mcp_config_path is not None else {}
-
     def resolve(self, config: Config) -> ResolvedConfig:
         """Look up everything that the config names on this host, and add the servers of `mcp_config_path`."""
-        return super().resolve(config).model_copy(update={"shared_servers": self._shared_servers})
+        return super().resolve(config).model_copy(update={"shared_servers": self.shared_servers})
 
     def _run(
         self,
