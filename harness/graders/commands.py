@@ -16,6 +16,7 @@ from harness.graders.hand_in import HandIn, list_files
 from harness.sandbox import scratch, trees
 from harness.sandbox.place import Sandbox
 from harness.sandbox.processes import Command, Limits, ProcessResult, StopCause
+from locobench.shared.errors import InputError
 
 SETUP_SECONDS = 600
 """Time limit for all commands of a task's `setup` together."""
@@ -33,8 +34,8 @@ NOT_FOUND = re.compile(rb"([^\s:]+): command not found$", re.MULTILINE)
 """What bash and our shims print about a program that is not installed; the exit code is 127 then."""
 
 
-class GraderError(Exception):
-    """The check could not be run, through no fault of the agent."""
+class GraderError(InputError):
+    """The task cannot be checked on this machine, whatever an agent does; other tasks may be."""
 
 
 class SetupError(Exception):

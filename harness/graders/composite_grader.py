@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Iterable
 from pathlib import Path
@@ -32,10 +33,6 @@ GRADE_RETURN = TypeAdapter(
     tuple[list[InstanceOf[GradeResult]], Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)], bool]
 )
 """What `grade` returns."""
-
-
-class TaskError(InputError):
-    """This task cannot be checked on this machine, whatever an agent does; other tasks may be."""
 
 
 class CompositeGrader:
@@ -118,21 +115,23 @@ class CompositeGrader:
     def prepare(self, task: Task) -> list[str]:
         """Run a task's checks on its own work, before an agent costs money.
 
-        Return the commands for which exit code 0 is the only evidence of good work. TaskError if a program is not
+        Return the commands for which exit code 0 is the only evidence of good work. GraderError if a program is not
         installed where checks run, or the reference solution does not pass; InputError if no check of any task can run.
         """
-        grader = self._code_grader(task)
         try:
+            grader = self._code_grader(task)
             return [a.command or DEFAULT_TEST_COMMAND for a in task.code_assertions if not grader.prepare(a)]
         except FileNotFoundError as error:
             if error.filename != SHELL[0]:
-                raise TaskError(f"task {task.id}: {error.filename}: no such file") from None
+                raise GraderError(f"task {task.id}: {error.filename}: no such file") from None
             text = f"task {task.id}: its commands need {SHELL[0]}, which is not on PATH; install it"
             raise InputError(text) from None
-        except GraderError as error:
-            raise TaskError(f"task {task.id}: {error}") from None
-        except SandboxError as error:
+        except InputError as error:
+            raise type(error)(f"task {task.id}: {error}") from None
+        except (OSError, SandboxError) as error:
             raise InputError(f"task {task.id}: {error}") from None
+        except (ValueError, re.error) as error:
+            raise GraderError(f"task {task.id}: {error}") from None
 
     @property
     def is_custom(self) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import traceback
 from datetime import UTC, datetime
 
 from harness.config_importer import ConfigImporter
 from harness.executor.base import Executor
-from harness.graders.composite_grader import CompositeGrader, TaskError
+from harness.graders.commands import GraderError
+from harness.graders.composite_grader import CompositeGrader
 from harness.isolator import EnvironmentIsolator, IsolatedEnv
 from harness.models import Conditions, ErrorKind, EvalResult, ExecutionTrace, Outcome
 from harness.runner.plan import PlannedRun
@@ -43,14 +43,11 @@ class SingleRun:
         started, task, config = datetime.now(UTC), run.task, run.config
         try:
             self.grader.prepare(run.task)
-        except OSError as error:
-            raise StopMatrix(str(error)) from None
-        except (ValueError, re.error) as error:
-            if isinstance(error, InputError) and not isinstance(error, TaskError):
-                raise StopMatrix(str(error)) from None
-            # Other tasks can go on.
+        except GraderError as error:  # other tasks can go on
             trace = _lost_trace(run, Outcome.SETUP_ERROR, ErrorKind.FIXTURE, str(error).splitlines()[0])
             return self._result(run, started, trace)
+        except InputError as error:
+            raise StopMatrix(str(error)) from None
         try:
             env = self.isolator.create_environment(
                 task.fixture_path,

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from harness.executor import Executor
+from harness.graders.code_graders import CodeGrader
 from harness.graders.composite_grader import CompositeGrader
 from harness.isolator import EnvironmentIsolator
 from harness.models import (
@@ -408,11 +409,14 @@ def test_what_prevents_one_task_does_not_end_the_runs_of_others(
 ) -> None:
     made, executor = runner(tmp_path, good)
 
-    def prepare(one: Task) -> None:
+    grader_of = made.grader._code_grader
+
+    def find(one: Task) -> CodeGrader:
         if one.id == "a":
             raise error
+        return grader_of(one)
 
-    monkeypatch.setattr(made.grader, "prepare", prepare)
+    monkeypatch.setattr(made.grader, "_code_grader", find)
     if calls:
         results = made.run_matrix(TASKS, CONFIGS, None, 1)
         assert [r.outcome for r in results if r.task_id == "a"] == [Outcome.SETUP_ERROR] * 2
