@@ -19,6 +19,7 @@ from harness.runner.oracle import nop, oracle
 from harness.sandbox.place import CLOUDS, PAYING_VARIABLES
 from harness.suite.load import load_configs, load_tasks
 from locobench.shared.errors import InputError
+from measure.commands.options import PATH
 from measure.report.console import say, say_lines
 from measure.secrets.names import is_secret_name
 from measure.secrets.redaction import redact_text
@@ -35,11 +36,7 @@ TASKS = "evals/tasks/**/*.task.yaml"
 @click.option(
     "--nop", "only_nop", is_flag=True, help="Check only the untouched fixtures, for tasks without a solution."
 )
-@click.option(
-    "--mcp-config",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="With -c: MCP servers that every run will have.",
-)
+@click.option("--mcp-config", type=PATH, help="With -c: MCP servers that every run will have.")
 @click.option("-j", "--workers", default=2, show_default=True, type=click.IntRange(1, 64), help="Checks at a time.")
 @click.pass_context
 def validate(

@@ -101,11 +101,7 @@ run_options = together(
     ),
     click.option("--command", help="With --executor command: the program and its arguments, in quotes."),
     click.option("--claude", "claude_path", default="claude", envvar="HARNESS_CLAUDE", help="The claude executable."),
-    click.option(
-        "--mcp-config",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
-        help="MCP servers for every run, besides those of the configs.",
-    ),
+    click.option("--mcp-config", type=PATH, help="MCP servers for every run, besides those of the configs."),
     click.option("--judge-model", default=DEFAULT_JUDGE_MODEL, show_default=True, help="Model of LLM judges."),
     click.option(
         "--sandbox",
