@@ -50,34 +50,13 @@ def run(ctx: click.Context, /, *, task_file: Path, config_file: Path, model: str
 @click.option("--dry-run", is_flag=True, help="Show what would be run; run nothing.")
 @run_options
 @click.pass_context
-def matrix(
-    ctx: click.Context,
-    /,
-    *,
-    task_glob: str,
-    config_glob: str,
-    models: str | None,
-    runs: int,
-    workers: int,
-    max_cost_usd: float | None,
-    dry_run: bool,
-    **of_runs: Any,
-) -> None:
+def matrix(ctx: click.Context, /, *, task_glob: str, config_glob: str, models: str | None, **of_runs: Any) -> None:
     """Run every task with every config and model.
 
     Exit code 0 when every run was measured (passed or not), 2 when some were not, 130 when interrupted.
     """
-    results = _run_matrix(
-        ctx,
-        load_tasks(task_glob),
-        load_configs(config_glob),
-        models=[name.strip() for name in models.split(",") if name.strip()] if models else None,
-        runs=runs,
-        workers=workers,
-        max_cost_usd=max_cost_usd,
-        dry_run=dry_run,
-        **of_runs,
-    )
+    names = [name.strip() for name in models.split(",") if name.strip()] if models else None
+    results = _run_matrix(ctx, load_tasks(task_glob), load_configs(config_glob), models=names, **of_runs)
     ctx.exit(0 if all(result.measured for result in results) else 2)
 
 
