@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import traceback
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from harness.config_importer import ConfigImporter
@@ -25,14 +26,13 @@ class StopMatrix(Exception):
     """No further run of a matrix can be made; those in progress still finish. The message says why."""
 
 
+@dataclass(frozen=True)
 class SingleRun:
     """Makes planned runs, one per call; several threads may call it at a time."""
 
-    def __init__(self, executor: Executor, grader: CompositeGrader, isolator: EnvironmentIsolator) -> None:
-        """Take the agent, what grades its work, and where it works."""
-        self.executor = executor
-        self.grader = grader
-        self.isolator = isolator
+    executor: Executor
+    grader: CompositeGrader
+    isolator: EnvironmentIsolator
 
     def attempt(self, run: PlannedRun) -> EvalResult:
         """Run the agent once. The result has its secrets redacted and is not graded yet.
