@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import Path
 from typing import Any
 
 from harness.models import Task
@@ -17,16 +16,10 @@ TASK_NOTES = frozenset({"description", "difficulty", "language", "solution_path"
 def of_task(task: Task) -> str:
     """Hash a task: its prompt, assertions, limits, and the content of its fixture and hidden files."""
     paths = {"fixture_path": task.fixture_path, "hidden_path": task.hidden_path}
+    folders = {name: path.expanduser().resolve() for name, path in paths.items() if path is not None}
+    hashes = {name: directory.digest(folder) for name, folder in folders.items() if folder.is_dir()}
     data = task.model_dump(mode="json", exclude={*TASK_NOTES, *paths})
-    return of_data({**data, **{name: of_folder(path) for name, path in paths.items()}})
-
-
-def of_folder(path: Path | None) -> str | None:
-    """Hash the content of a folder with SHA-256; None when there is no folder."""
-    if path is None:
-        return None
-    path = path.expanduser().resolve()
-    return directory.digest(path) if path.is_dir() else None
+    return of_data({**data, **dict.fromkeys(paths), **hashes})
 
 
 def of_data(data: Any) -> str:
