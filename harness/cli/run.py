@@ -18,8 +18,8 @@ from locobench.shared.command_line import INTERRUPTED
 from measure.commands.options import PATH
 from measure.report.console import say
 from measure.results.journal import read_journal
-from measure.summary.metrics import by_arm
-from measure.summary.wording import cost_text, seconds_text
+from measure.summary.metrics import aggregate, by_arm
+from measure.summary.wording import cost_text, seconds_text, total_cost_text
 
 
 @click.command()
@@ -97,7 +97,10 @@ def _run_matrix(
     reason = stopped.reason if stopped else ""
     if not quiet and len(planned) > 1:
         for (name, model), group in by_arm(results).items():
-            say(f"{name} ({model}): {_count(group)}")
+            found = aggregate(group)
+            lost = f", {found.lost} not measured" if found.lost else ""
+            cost = total_cost_text(found.total_cost, found.unknown_costs)
+            say(f"{name} ({model}): {found.passed} of {found.total_runs} passed{lost}, {cost}")
     save_results(results, path, reason)
     if stopped is not None:
         say_stopped(len(results), len(planned), reason, [] if output else ["-o", str(path)])
@@ -116,17 +119,6 @@ def _print_plan(runs: list[PlannedRun], kept: int) -> None:
         say(f"  task {task}")
     if kept:
         say(f"{kept} of them are done, {len(runs) - kept} are left")
-
-
-def _count(results: Sequence[EvalResult]) -> str:
-    """Return passed of measured runs, runs not measured, and the cost."""
-    measured = [r for r in results if r.measured]
-    known = [r.cost_usd for r in results if r.cost_usd is not None]
-    text = f"{sum(r.passed for r in measured)} of {len(measured)} passed"
-    if len(measured) < len(results):
-        text += f", {len(results) - len(measured)} not measured"
-    text += f", ${sum(known):.2f}"
-    return text + (f" and {len(results) - len(known)} unknown" if len(known) < len(results) else "")
 
 
 def _say_run(result: EvalResult, done: int, total: int) -> None:
