@@ -31,7 +31,7 @@ TASKS = "evals/tasks/**/*.task.yaml"
 @click.option("-t", "--tasks", "task_glob", help=f"Quoted glob of task files.  [default without -c: {TASKS}]")
 @click.option("-c", "--configs", "config_glob", help="Quoted glob of config files.")
 @click.option(
-    "--static", is_flag=True, help="Run nothing: only check the files and that the programs they need are installed."
+    "--static", is_flag=True, help="Only check files and the judge's key, and run each command on the task's own work."
 )
 @click.option(
     "--nop", "only_nop", is_flag=True, help="Check only the untouched fixtures, for tasks without a solution."
