@@ -52,7 +52,7 @@ class CompositeGrader:
         A run that says nothing about the agent (infrastructure or setup error) gets no grades. A subclass may grade by
         other rules: what its `grade` returns is what a runner records.
         """
-        return self._complete(task, trace, env_path, missing_grades(task))
+        return self._complete(task, trace, env_path, ())
 
     def finish(
         self, task: Task, trace: ExecutionTrace, env_path: Path | None, earlier: Iterable[GradeResult]
@@ -76,19 +76,17 @@ class CompositeGrader:
     ) -> tuple[list[GradeResult], float, bool]:
         if not trace.outcome.measured:
             return [], 0.0, False
-        grades = {grade.assertion_id: grade for grade in earlier}
+        valid = {grade.assertion_id: grade for grade in earlier if grade.status == "graded"}
+        grades = []
         for name, assertion in zip(assertion_ids(task.assertions), task.assertions, strict=True):
-            is_check = isinstance(assertion, CodeAssertion)
-            if grades[name].status == "graded" or (is_check and env_path is None):
-                continue
             try:
-                grades[name] = self.grade_single_assertion(assertion, task, trace, env_path)
+                grade = valid.get(name) or self.grade_single_assertion(assertion, task, trace, env_path)
             except Exception as error:  # the run has cost money: grade it later instead of losing it
-                grades[name] = missing_grade(name, assertion, error)
-        named = [grade.model_copy(update={"assertion_id": name}) for name, grade in grades.items()]
-        named = [grade.model_copy(update={"weight": grade.resolve_weight(task.scoring)}) for grade in named]
-        score = weighted_score(named, task.scoring)
-        return named, score, has_passed(trace, named, score)
+                grade = missing_grade(name, assertion, error)
+            named = grade.model_copy(update={"assertion_id": name})
+            grades.append(named.model_copy(update={"weight": named.resolve_weight(task.scoring)}))
+        score = weighted_score(grades, task.scoring)
+        return grades, score, has_passed(trace, grades, score)
 
     def grade_single_assertion(
         self, assertion: CodeAssertion | LLMAssertion, task: Task, trace: ExecutionTrace, env_path: Path | None
@@ -140,7 +138,10 @@ class CompositeGrader:
 
     def pending(self, task: Task) -> list[GradeResult]:
         """Return the grades of a run until it is graded; empty if there is nothing to grade."""
-        return [missing_grade("grade", None)] if self.is_custom else missing_grades(task)
+        if self.is_custom:
+            return [missing_grade("grade", None)]
+        named = zip(assertion_ids(task.assertions), task.assertions, strict=True)
+        return [missing_grade(name, assertion) for name, assertion in named]
 
     def _code_grader(self, task: Task) -> CodeGrader:
         """Return the grader shared by all runs of a task; it remembers what the reference solution passes."""
@@ -169,12 +170,6 @@ def missing_grade(
         details=f"grading failed: {error or type(error).__name__}" if error else "not graded yet",
         full_output="".join(traceback.format_exception(error)) if error else "",
     )
-
-
-def missing_grades(task: Task) -> list[GradeResult]:
-    """Return `missing_grade` for every assertion of a task."""
-    named = zip(assertion_ids(task.assertions), task.assertions, strict=True)
-    return [missing_grade(name, assertion) for name, assertion in named]
 
 
 def has_passed(trace: ExecutionTrace, grades: list[GradeResult], score: float) -> bool:
