@@ -16,7 +16,6 @@ from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
-from ruamel.yaml.reader import ReaderError
 
 from harness.models import CodeAssertion, Config, LLMAssertion, Task
 from locobench.shared.errors import InputError
@@ -139,11 +138,8 @@ def _parse(path: Path, text: str) -> Any:
         # Some errors have the place and the reason as their context alone.
         mark, problem = error.problem_mark or error.context_mark, error.problem or error.context
         raise InputError(f"{path}:{mark.line + 1}: not YAML ({problem})") from error
-    except ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise InputError(f"{path}:{line}: not YAML ({error.reason}: {text[error.position]!r})") from error
-    except (YAMLError, ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not YAML ({error})") from error
+    except (YAMLError, ValueError, RecursionError) as error:  # of an odd character, YAML tells no line
+        raise InputError(f"{path}: not YAML ({' '.join(str(error).split())})") from error
 
 
 MESSAGES = {

@@ -109,11 +109,12 @@ def test_an_assertion_made_in_python_is_taken_as_it_is() -> None:
     assert Task.model_validate_json(task.model_dump_json()) == task
 
 
-def test_a_character_that_yaml_forbids_is_named_with_its_line(tmp_path: Path) -> None:
+def test_a_character_that_yaml_forbids_is_named_in_one_line(tmp_path: Path) -> None:
     path = write(tmp_path / "t.yaml", TASK + "setup: ['\x1b[2J']\n")
     with pytest.raises(InputError) as caught:
         EvalRunner().load_task(path)
-    assert str(caught.value) == f"{path}:8: not YAML (special characters are not allowed: '\\x1b')"
+    assert str(caught.value).startswith(f"{path}: not YAML (unacceptable character #x001b: ")
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
