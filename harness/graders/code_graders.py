@@ -172,9 +172,7 @@ def _grade_pattern(check: CodeCheckType, env_path: Path, file: str, pattern: str
     except OSError as error:
         if error.errno in OUR_ERRORS:
             raise
-        if error.errno == errno.EFBIG:
-            return _verdict(check, False, f"{file} has more than {MAX_SEARCHED_BYTES} bytes and is not searched")
-        return _verdict(check, False, f"{file} does not exist")
+        return _verdict(check, False, f"{file} cannot be searched: {error.strerror}")
     line = _line_of_match(pattern, content.decode("utf-8", errors="replace"))
     if line is None:
         return _verdict(check, False, f"{pattern!r}: the search in {file} took longer than {SEARCH_SECONDS} s")
