@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from harness.executor.claude.messages import Message, Result, Turn
+from harness.executor.claude.messages import Message, Result, tool_calls
 from harness.executor.transcript import STOP_ENDINGS
 from harness.models import ErrorKind, Outcome
 from harness.sandbox.processes import ProcessResult, StopCause
@@ -87,9 +87,7 @@ def _api_kind(error: str, status: int | None) -> ErrorKind:
 
 def _tool_runs(messages: Sequence[Message]) -> bool:
     """Return whether a tool call has no result yet; the CLI is then silent because the agent waits for it."""
-    blocks = [block for turn in messages if isinstance(turn, Turn) for block in turn.message.content]
-    answered = {block.tool_use_id for block in blocks if block.type == "tool_result"}
-    return any(block.type == "tool_use" and block.id not in answered for block in blocks)
+    return any(call.output is None and call.error is None for call in tool_calls(messages))
 
 
 def _retry_after(messages: Sequence[Message]) -> float | None:
