@@ -29,7 +29,7 @@ KEPT_BYTES = 1_000_000
 """Bytes kept of stdout and of stderr; of a longer output, half of this from its start and half from its end."""
 
 LONGEST_LINE = 16_000_000
-"""Bytes; `on_line` does not get to see a longer line."""
+"""Bytes; `on_line` gets a longer line in parts."""
 
 
 class StopCause(StrEnum):
@@ -203,16 +203,12 @@ class _Output(threading.Thread):
     def run(self) -> None:
         """Read until the command and all that it started have closed the stream."""
         read = partial(self._stream.readline, LONGEST_LINE) if self._on_line else partial(self._stream.read1, 1 << 20)
-        starts_line = True
         with self._stream:
             for chunk in iter(read, b""):
                 self.heard_at = time.monotonic()
                 self._keep(chunk)
-                ends_line = chunk.endswith(b"\n")
-                is_whole = starts_line and (ends_line or len(chunk) < LONGEST_LINE)
-                if self._on_line and is_whole and self.verdict is not LineVerdict.ABORT:
+                if self._on_line and self.verdict is not LineVerdict.ABORT:
                     self.verdict = self._on_line(chunk.removesuffix(b"\n"))
-                starts_line = ends_line
 
     def _keep(self, chunk: bytes) -> None:
         half = KEPT_BYTES // 2
