@@ -54,13 +54,9 @@ class ToolRule:
         """Whether the entry covers only some uses of a tool, as `Bash(git *)` does, or only a part of a server."""
         return self.text != self.name or (self.is_mcp and "__" in self.name.removeprefix(MCP))
 
-    def server_among(self, servers: Iterable[str]) -> str | None:
-        """Return which of `servers` the entry is for; None for no match."""
-        for server in sorted(servers, key=len, reverse=True):
-            whole = mcp_name(server)
-            if self.name == whole or self.name.startswith(f"{whole}__"):
-                return server
-        return None
+    def is_for_one_of(self, servers: Iterable[str]) -> bool:
+        """Return whether the entry is for a whole server among `servers`, or for a part of one."""
+        return any(self.name == whole or self.name.startswith(f"{whole}__") for whole in map(mcp_name, servers))
 
 
 def mcp_name(server: str) -> str:

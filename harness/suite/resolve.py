@@ -72,7 +72,7 @@ class ResolvedConfig(Config):
         hint = "there is none: name it in mcp_config or by --mcp-config"
         for field, rules in (("allowed_tools", self.allowed_rules), ("disallowed_tools", self.disallowed_rules)):
             for rule in rules or []:
-                if rule.is_mcp and rule.server_among(known) is None:
+                if rule.is_mcp and not rule.is_for_one_of(known):
                     what = did_you_mean(rule.name, map(mcp_name, known)) if known else hint
                     raise InputError(f"config {self.name}: {field}: {rule.text} matches no MCP server; {what}")
 
