@@ -66,23 +66,13 @@ def _warn_of_lost_text(source: Path, key: str, text: str | None) -> None:
 
 
 def load_tasks(pattern: str) -> list[Task]:
-    """Load the tasks of all files that a glob matches, sorted by path; ids must be unique."""
+    """Load the tasks of all files that a glob matches, sorted by path; ids must be unique. ~ and ** are expanded."""
     return _load_all(pattern, load_task, "id")
 
 
 def load_configs(pattern: str) -> list[Config]:
     """Load the configs of all files that a glob matches, sorted by path; names must be unique."""
     return _load_all(pattern, load_config, "name")
-
-
-def expand_glob(pattern: str) -> list[Path]:
-    """Return the files that match, sorted; InputError if none does. The pattern may be absolute and use ~ and **."""
-    # Path.glob refuses absolute patterns
-    paths = sorted(Path(p) for p in glob.glob(str(Path(pattern).expanduser()), recursive=True))  # noqa: PTH207
-    files = [p for p in paths if p.is_file()]
-    if not files:
-        raise InputError(f"{pattern}: no file matches in {Path.cwd()}; name existing task or config files")
-    return files
 
 
 def read_object(path: Path) -> dict[str, Any]:
@@ -107,13 +97,17 @@ def servers_in(path: Path, source: dict[str, Any]) -> dict[str, Any]:
 
 
 def _load_all(pattern: str, load: Callable[[Path], Model], key: str) -> list[Model]:
+    # Path.glob refuses absolute patterns
+    paths = sorted(Path(p) for p in glob.glob(str(Path(pattern).expanduser()), recursive=True))  # noqa: PTH207
     models: dict[str, tuple[Path, Model]] = {}
-    for path in expand_glob(pattern):
+    for path in filter(Path.is_file, paths):
         model = load(path)
         name = getattr(model, key)
         if name in models:
             raise InputError(f"{path}: {key} {name!r} is already used by {models[name][0]}")
         models[name] = path, model
+    if not models:
+        raise InputError(f"{pattern}: no file matches in {Path.cwd()}; name existing task or config files")
     return [model for _, model in models.values()]
 
 

@@ -44,17 +44,12 @@ def find_skills(skills_path: Path) -> tuple[Skill, ...]:
         return (_skill(path.resolve()),)
     if not path.is_dir():
         raise InputError(f"skills_path {path}: no such folder")
-    skills = skills_in(path)
+    skills = tuple(_skill(file.parent) for file in sorted(path.glob("*/SKILL.md")))
     flat = sorted(file.name for file in path.glob("*.md"))
     if not skills:
         beside = f", only {', '.join(flat[:3])}" if flat else ""
         warnings.warn(f"{path}: contains no skill{beside}; Claude Code only reads <name>/SKILL.md", stacklevel=2)
     return skills
-
-
-def skills_in(folder: Path) -> tuple[Skill, ...]:
-    """Return the skills in a folder of skills, sorted by name; none if there is no such folder."""
-    return tuple(_skill(path.parent) for path in sorted(folder.glob("*/SKILL.md")))
 
 
 def _skill(folder: Path) -> Skill:
