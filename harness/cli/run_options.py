@@ -38,7 +38,13 @@ def make_runner(
     """Create a runner from the options that say what runs, where, and who judges."""
     if (executor == "command") != (command is not None):
         raise InputError("--executor command and --command 'PROGRAM …' go together; add the other one")
-    place = _place(sandbox, sandbox_image)
+    place = Sandbox()
+    if sandbox == "docker":
+        from harness.sandbox.docker_sandbox import DockerSandbox  # the SDK takes long to load
+
+        place = DockerSandbox(sandbox_image or DEFAULT_IMAGE)
+    elif sandbox_image:
+        raise InputError("--sandbox-image needs --sandbox docker; add it")
     agents: dict[str, Callable[[], Executor]] = {
         "claude": lambda: ClaudeExecutor(claude_path, mcp_config_path=mcp_config, sandbox=place),
         "codex": lambda: CodexExecutor(mcp_config_path=mcp_config, sandbox=place),
@@ -65,17 +71,6 @@ def confirm_repeats(
         say(f"{which} will run again and be billed again: {why}", err=True)
         if not yes and sys.stdin.isatty() and not click.confirm("Pay for them again?", err=True):
             raise InputError(f"nothing was run; {journal} is unchanged")
-
-
-def _place(sandbox: str, image: str | None) -> Sandbox:
-    """Return the sandbox that agents and checks run in."""
-    if sandbox == "docker":
-        from harness.sandbox.docker_sandbox import DockerSandbox  # the SDK takes long to load
-
-        return DockerSandbox(image or DEFAULT_IMAGE)
-    if image:
-        raise InputError("--sandbox-image needs --sandbox docker; add it")
-    return Sandbox()
 
 
 def _words(command: str) -> list[str]:

@@ -50,7 +50,7 @@ class CodeGrader(Commands):
             return True
         limit = assertion.timeout_seconds or TIMEOUTS[assertion.check]
         reference = self.reference(assertion.command or DEFAULT_TEST_COMMAND, limit)
-        return self.has_solution and reference.runs > 0
+        return self._solution is not None and reference.runs > 0
 
     def grade(self, assertion: CodeAssertion, env_path: Path, changed: Sequence[str] = ()) -> GradeResult:
         """Grade one assertion on the project at `env_path`; a check that the work makes impossible fails.

@@ -71,7 +71,6 @@ class Commands:
         self._hidden, self._fixture, self._solution = whole
         self._sources, self._setup = tuple(sources), tuple(setup)
         self._sandbox = sandbox or Sandbox()
-        self.has_solution = self._solution is not None
         self._reference: dict[str, WitnessReport | GraderError] = {}
         self._reference_lock = threading.Lock()
 
