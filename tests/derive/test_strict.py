@@ -141,6 +141,21 @@ def test_every_language_has_an_image_and_a_list_of_names() -> None:
     assert all(language.library_names for language in LANGUAGES.values() if language.structural)
 
 
+@pytest.mark.parametrize("receiver", ["$parent", "$self", "$this->parent", "$A"])
+def test_a_php_variable_called_like_a_class_or_a_keyword_is_an_unknown_receiver(receiver: str) -> None:
+    text = f"<?php\nclass A {{ function fillTill() {{}} function open() {{ {receiver}->fillTill(); }} }}\n"
+    with pytest.raises(Unclear):
+        users("php", {"A.php": text}, "A.fillTill")
+
+
+def test_super_is_a_plain_name_in_go() -> None:
+    text = (
+        "package p\n\ntype Till struct{}\n\nfunc (t *Till) Fill() {}\n\nfunc (t *Till) Open(super T) { super.Fill() }\n"
+    )
+    with pytest.raises(Unclear):
+        users("go", {"a.go": text}, "Till.Fill")
+
+
 def test_a_macro_and_a_variant_take_a_function_out() -> None:
     for text in ("#define LOG(x) charge_card(x)\n", "#ifdef WIN\nint f(void) { return charge_card(1); }\n#endif\n"):
         with pytest.raises(Unclear):

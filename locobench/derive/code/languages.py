@@ -34,7 +34,7 @@ class Language:
     tests: str
     """Regular expression that matches the paths of tests."""
     selves: frozenset[str] = frozenset()
-    """Receivers that mean the object itself or its class."""
+    """Receivers that mean the object itself, its class or what is above it."""
     implicit_self: bool = False
     """Whether a bare name can be a method of the enclosing class; a bracket behind it or `::` before it tells."""
     constructor: str | None = None
@@ -84,7 +84,7 @@ class Language:
 
 
 _FOLDERS = r"/(__)?(tests?|testing|specs?|testdata|fixtures?|mocks?|benchmarks?|benches|bench)(__)?/"
-_THIS = frozenset({"this"})
+_THIS = frozenset({"this", "super"})
 # Code that is only for C++, the second half of `long long`, and macros on lines of their own.
 _C_BLANKS = (
     r"^#\s*ifdef __cplusplus\n(?:(?!#\s*(?:else|elif|if)).*\n)*?#\s*endif|(?<=long) +long\b|^[A-Z][A-Z0-9_]{3,}$"
@@ -96,7 +96,7 @@ LANGUAGES = {
         Language(
             "python", "Python", (".py",), {"": ("tree_sitter_python", "language")},
             _FOLDERS + r"|/(test_[^/]*|[^/]*_test|conftest)\.py$",
-            frozenset({"self", "cls"}),
+            frozenset({"self", "cls", "super()"}),
             constructor="__init__", special=r"__\w+__", packaged=True,
         ),
         Language(
@@ -130,7 +130,7 @@ LANGUAGES = {
         Language(
             "php", "PHP", (".php",), {"": ("tree_sitter_php", "language_php")},
             _FOLDERS + r"|Test\.php$",
-            frozenset({"this", "self", "static"}),
+            frozenset({"$this", "self", "static", "parent"}),
             constructor="__construct", special=r"__\w+",
         ),
         Language(
@@ -141,7 +141,7 @@ LANGUAGES = {
         Language(
             "csharp", "C#", (".cs",), {"": ("tree_sitter_c_sharp", "language")},
             _FOLDERS + r"|/[^/]*Tests?(\.[^/]*)?/|Tests?\.cs$|/[^/]*TestSupport/",
-            frozenset({"this"}), implicit_self=True,
+            frozenset({"this", "base"}), implicit_self=True,
             special="Main|ToString|Equals|GetHashCode|Dispose|GetEnumerator|MoveNext|Invoke",
         ),
     )

@@ -14,8 +14,6 @@ _LONGEST_IMPORT = 20_000
 """Bytes of an import statement that are read; a longer one is a default export with its whole body."""
 # Matched backwards from the mention: `.`, `?.`, `->`, `::` or `\`, then `()`, then a name.
 _RECEIVER = re.compile(rb"\s*(?:\.\??|>-|::|\\)\s*(\)\()?([\w$]*[A-Za-z_$])?")
-_ABOVE = {"csharp": "base", "php": "parent"}
-"""What means the supertype, beside `super`."""
 _MEMBER_BYTES = frozenset(b".>:\\")
 _ATTRIBUTES = ("attribute_item", "decorator")
 _AROUND = ("lexical_declaration", "variable_declaration", "export_statement")
@@ -173,20 +171,15 @@ class Reader:
             # `::name` and `\name` start at the root namespace. The receiver of `).name` and `].name` is unknown.
             rooted = head.endswith((b"::", b"\\")) and not head[:-2].rstrip().endswith((b">", b")"))
             return Receiver.NONE if rooted else Receiver.COMPLEX
-        name = name[::-1]
-        if called:
-            return Receiver.ITSELF if name == b"super" else Receiver.COMPLEX
-        word = name.decode("utf-8", "replace").removeprefix("$")
+        word = name[::-1].decode("utf-8", "replace") + ("()" if called else "")
         # For `a.b.name`, the last name `b` alone could be mistaken for something else.
         around = _code(head[: -found.end()])
-        if word in ("super", _ABOVE.get(self.index.language.name)):
-            return Receiver.ITSELF
         arrow = self.index.language.name in ("c", "php") and around.endswith(b"->")
         if arrow or (around.endswith(b".") and not around.endswith(b"..")):
             return Receiver.COMPLEX
         if word in self.index.language.selves or any(one.own_self == word for one in self.index.around(scope)):
             return Receiver.ITSELF
-        return Receiver.FIRST_NAME + self.index.name_id(word)
+        return Receiver.COMPLEX if called else Receiver.FIRST_NAME + self.index.name_id(word)
 
     def _text_of(self, node: Node, *, most: int | None = None) -> str:
         end = node.end_byte if most is None else min(node.end_byte, node.start_byte + most)
