@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from locobench.derive import questions, scenarios
 from locobench.derive.code.build import build
 from locobench.derive.code.index import Index
 from locobench.derive.code.languages import Language
-from locobench.derive.code.scope import Scope, Source, is_read, scopes, texts
+from locobench.derive.code.scope import Scope, Source, scopes, texts
 from locobench.derive.code.tree import Family, Repository, Tree, write_tree
 from locobench.derive.finding import Finding
 from locobench.derive.history import History
@@ -113,7 +114,8 @@ class _Deriver:
         asked = 0
         for change in history.changes(self.tree.commit):
             tree = self.repository.tree(change.parent)
-            sources = [one for one in texts(self.repository, scopes(tree)[0][language.name]) if is_read(one)]
+            scope = replace(scopes(tree)[0][language.name], beside=[])
+            sources = [one for one in texts(self.repository, scope) if not one.left_out]
             files, contents = [one.path for one in sources], [one.text for one in sources]
             grep = history.best_grep(change, [*zip(files, contents, strict=True)])
             finding = Finding(CHANGED_FUNCTIONS, change.commit, "change", 1, change.answer, grep)

@@ -11,11 +11,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from locobench.derive.code.build import build
 from locobench.derive.code.languages import LANGUAGES
-from locobench.derive.code.scope import Source, is_read, scopes, texts
+from locobench.derive.code.scope import Source, scopes, texts
 from locobench.derive.code.tree import Repository
 
 LANGUAGE = "python"
@@ -55,8 +56,8 @@ def main(repository: str, folder: str) -> None:
     real, made = Path(folder) / "real", Path(folder) / "made"
     shutil.rmtree(folder, ignore_errors=True)
     opened = Repository(Path(repository))
-    sources = texts(opened, scopes(opened.tree(opened.commit()))[0][LANGUAGE])
-    files = {one.path: one.text for one in sources if is_read(one)}
+    scope = replace(scopes(opened.tree(opened.commit()))[0][LANGUAGE], beside=[])
+    files = {one.path: one.text for one in texts(opened, scope) if not one.left_out}
     write(files, real)
     large = dict(copies(files))
     write(large, made)

@@ -80,11 +80,6 @@ def scopes(tree: Tree) -> tuple[dict[str, Scope], Counter[str]]:
     return found, unknown
 
 
-def is_read(source: Source) -> bool:
-    """Return whether a file is one that questions are about."""
-    return not source.left_out and MANIFESTS.search(source.path) is None
-
-
 _MURKY = ("vendored", "generated", "too large")
 
 
