@@ -25,12 +25,6 @@ class Import(NamedTuple):
     """What the file calls it, or exports it as; "" if it has no name of its own."""
 
 
-def parse_import(language: str, statement: str) -> Iterator[ImportedName]:
-    """Yield what a statement takes from which modules."""
-    if parse := _PARSERS.get(language):
-        yield from parse(statement)
-
-
 def _python(statement: str) -> Iterator[ImportedName]:
     text = re.sub(r"#[^\n]*|[()\\]", " ", statement)
     if found := re.match(r"\s*from\s+(\.*)\s*([\w.]*)\s+import\s+(.*)", text, re.DOTALL):
@@ -128,7 +122,8 @@ def _php(statement: str) -> Iterator[ImportedName]:
             yield module, name, words[-1] if len(words) == 3 else name
 
 
-_PARSERS: dict[str, Callable[[str], Iterator[ImportedName]]] = {
+PARSERS: dict[str, Callable[[str], Iterator[ImportedName]]] = {
     "python": _python, "typescript": _script, "go": _go, "java": _java, "csharp": _csharp,
     "php": _php,
 }  # fmt: skip
+"""Language -> what yields the names that a statement takes from modules."""

@@ -6,7 +6,7 @@ import re
 
 from tree_sitter import Node, QueryCursor
 
-from locobench.derive.code.imports import Import, parse_import
+from locobench.derive.code.imports import PARSERS, Import
 from locobench.derive.code.index import Index
 from locobench.derive.code.rows import FUNCTIONS, Definition, Receiver, Role
 
@@ -57,7 +57,7 @@ class Reader:
         for node in captured.get("opaque", ()):
             self.index.muddy(self.text[node.start_byte : node.end_byte])
         for node in captured.get("source", ()):
-            found = parse_import(self.index.language.name, self._text_of(node, most=_LONGEST_IMPORT))
+            found = PARSERS[self.index.language.name](self._text_of(node, most=_LONGEST_IMPORT))
             self.index.imports += [Import(self.number, *one) for one in found]
         for node in captured.get("testmark", ()):
             owner = node.next_named_sibling
