@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from locobench.derive.code.languages import Language
 from locobench.derive.finding import Finding, f1
@@ -18,13 +17,6 @@ CONTROL_SHARE = 0.25
 """Control questions per hard question: enough to reveal a difference that should not exist."""
 _ALL_CLASSES = ("python", "typescript")
 """Languages in which every type that is declared like a class is one."""
-
-
-class Question(NamedTuple):
-    """A question in words."""
-
-    title: str
-    prompt: str
 
 
 def choose(
@@ -83,10 +75,9 @@ def _lot(finding: Finding) -> str:
     return hashlib.sha256(f"{finding.kind} {finding.target}".encode()).hexdigest()
 
 
-def phrase(finding: Finding, language: Language) -> Question:
-    """Phrase a finding as a question."""
-    name = finding.target.partition(": ")[2] or finding.target
-    path = finding.target.partition(": ")[0]
+def phrase(finding: Finding, language: Language) -> tuple[str, str]:
+    """Phrase a finding as a question: its title and its prompt."""
+    path, _, name = finding.target.partition(": ")
     word = finding.target_kind
     if word == "class" and language.name not in _ALL_CLASSES:
         word = "type"
@@ -123,11 +114,11 @@ def phrase(finding: Finding, language: Language) -> Question:
             f" code in `{outside}/`. Steps may pass through `{outside}/`."
         )
     form = _FILES if kind == "importers" else _TYPES if kind == "subtypes" else _items(language)
-    return Question(title, "\n\n".join([first, _bullets([*more, _scope(language)]), form]))
+    return title, "\n\n".join([first, _bullets([*more, _scope(language)]), form])
 
 
-def phrase_change(change: Change, language: Language) -> Question:
-    """Phrase a change as a question."""
+def phrase_change(change: Change, language: Language) -> tuple[str, str]:
+    """Phrase a change as a question: its title and its prompt."""
     first = (
         "A change to this code base is described below, in the words of its authors; it has not been made yet. Which"
         " functions and methods have to change for it?"
@@ -145,7 +136,7 @@ def phrase_change(change: Change, language: Language) -> Question:
     ]
     subject = " ".join(change.message.partition("\n")[0].split())
     title = f"What has to change: {subject}"
-    return Question(title, "\n\n".join([first, quoted, _bullets(rules), _items(language)]))
+    return title, "\n\n".join([first, quoted, _bullets(rules), _items(language)])
 
 
 _SCRIPTS = ("javascript", "typescript")

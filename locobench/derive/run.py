@@ -145,13 +145,15 @@ class _Deriver:
         }
 
     def _ask(
-        self, project: dict[str, Any], question: questions.Question, finding: Finding, names: dict[str, list[str]]
+        self, project: dict[str, Any], question: tuple[str, str], finding: Finding, names: dict[str, list[str]]
     ) -> None:
         """Write a question as a scenario in the benchmark's format.
 
         Args:
+            question: its title and its prompt.
             names: the names that each file defines.
         """
+        title, prompt = question
         is_change = finding.kind == CHANGED_FUNCTIONS
         category = AGREEMENT if is_change else STRUCTURE
         group = f"{project['project_id']}_{category}"
@@ -164,12 +166,12 @@ class _Deriver:
             "task_category": category,
             # Only runs of an agent tell how hard it is.
             "difficulty": UNKNOWN,
-            "title": question.title,
+            "title": title,
             "description": "",
-            "task_prompt": question.prompt,
+            "task_prompt": prompt,
             "ground_truth": {
                 # Long enough for the smoke test to search for: an image that contains it gives the answer away.
-                "summary": f"The exact answer to {question.title!r} has {len(finding.answer)} items; it was derived,"
+                "summary": f"The exact answer to {title!r} has {len(finding.answer)} items; it was derived,"
                 " not written.",
                 "measure": "f2" if is_change else "f1",
                 "items": list(finding.answer),
