@@ -21,8 +21,8 @@ _NAMED = re.compile(rb"(?:export\s+)?(?:default\b|(?:const|let|var|static|final|
 _STRING = re.compile(rb"\s*:?[^=\"'`(]*=\s*[rbuRBU]{0,2}([\"'`])(?:(?!\1)[^\\\n]|\\.)*\1(?:\s*as\s+const)?\s*;?\s*")
 
 
-def _fits(items: int, files: int) -> bool:
-    return FEWEST_ITEMS <= items <= MOST_ITEMS and files >= FEWEST_FILES
+_WHOLE_FILE = -2
+"""Instead of a symbol in an item: the file itself."""
 
 
 class Structure:
@@ -52,7 +52,7 @@ class Structure:
             yield from filter(None, self._of_users(number, direct))
         graph = self.resolver.modules
         if isinstance(graph, FileModules):
-            yield from self._of_imports(graph)
+            yield from filter(None, self._of_imports(graph))
 
     def _is_private_label(self, number: int, direct: frozenset[Item]) -> bool:
         """Return whether a symbol is a string constant that only its own file uses: a mere label."""
@@ -63,14 +63,15 @@ class Structure:
         return _STRING.fullmatch(text, one.name_start + len(symbol.name.encode()), one.end) is not None
 
     def _of_users(self, number: int, direct: frozenset[Item]) -> Iterator[Finding | None]:
-        name, kind = self.index.symbols[number].name, self.index.symbols[number].kind
+        target, kind = self._item(number), self.index.symbols[number].kind
         control = {"class": "class_users", "type": "class_users", "constant": "constant_users"}
         grep = partial(self._grep.items, number)
-        yield self._finding(control.get(kind, "direct_users"), number, 1, direct, grep)
+        yield self._finding(control.get(kind, "direct_users"), target, 1, direct, grep)
         found, fresh, depth = set(direct), set(direct), 1
-        words = [name]
+        words = [self.index.symbols[number].name]
         while not any(self._makes_value(word, fresh) for word in words):
-            front = self._expandable(fresh)
+            symbols = {item.symbol for item in fresh if item.symbol >= 0}
+            front = sorted(one for one in symbols if self.index.symbols[one].kind in (*FUNCTIONS, "mixed"))
             try:
                 reached = {item for one in front for item in self.resolver.users(one)}
             except Unclear:
@@ -80,12 +81,12 @@ class Structure:
             if not fresh:
                 # Nothing new, so the answer is complete.
                 if depth > 1:
-                    yield self._finding("all_users", number, 0, found, grep)
+                    yield self._finding("all_users", target, 0, found, grep)
                 return
             depth += 1
             found |= fresh
             if depth in (2, 3):
-                yield self._finding("users_in_steps", number, depth, found, grep)
+                yield self._finding("users_in_steps", target, depth, found, grep)
             if len(found) > 4 * MOST_ITEMS:
                 return
 
@@ -106,12 +107,6 @@ class Structure:
         self.reasons["a value made at the top level of a file, whose uses may count"] += found
         return found
 
-    def _expandable(self, items: Iterable[Item]) -> list[int]:
-        kinds = (*FUNCTIONS, "mixed")
-        return sorted(
-            {item.symbol for item in items if item.symbol >= 0 and self.index.symbols[item.symbol].kind in kinds}
-        )
-
     def _of_subtypes(self, number: int) -> Iterator[Finding | None]:
         try:
             direct = self.resolver.subtypes(number)
@@ -129,53 +124,45 @@ class Structure:
         def grep() -> set[Item]:
             return {self._item(one) for one in direct}
 
-        yield self._finding("subtypes", number, 0, items, grep)
+        yield self._finding("subtypes", self._item(number), 0, items, grep)
 
-    def _of_imports(self, graph: FileModules) -> Iterator[Finding]:
-        index = self.index
-        murky = {file for file in range(len(index.files)) if graph.is_murky(file)}
-        for file, path in enumerate(index.files):
+    def _of_imports(self, graph: FileModules) -> Iterator[Finding | None]:
+        files = range(len(self.index.files))
+        murky = {file for file in files if graph.is_murky(file)}
+        for file in files:
             found = graph.all_importers(file)
             if not found:
                 continue
             if file in murky or not murky.isdisjoint(found):
                 self.reasons["imports that cannot be resolved"] += 1
                 continue
-            direct = graph.importers.get(file, ())
-            answer, grep = ([one for one in some if self._counts(file, one)] for some in (found, direct))
-            if not _fits(len(answer), len(answer)):
-                continue
-            yield Finding(
-                "importers", path, "module", 0,
-                tuple(sorted(index.files[one] for one in answer)), tuple(sorted(index.files[one] for one in grep)),
-                index.home(path),
-            )  # fmt: skip
+            answer, direct = ([Item(one, _WHOLE_FILE) for one in some] for some in (found, graph.importers[file]))
+            yield self._finding("importers", Item(file, _WHOLE_FILE), 0, answer, partial(list, direct))
 
     def _finding(
-        self, kind: str, number: int, depth: int, items: Collection[Item], grep: Callable[[], Collection[Item]]
+        self, kind: str, target: Item, depth: int, items: Collection[Item], grep: Callable[[], Collection[Item]]
     ) -> Finding | None:
         """Return a finding, or None if its answer has the wrong size, in which case `grep` is not called."""
-        symbol = self.index.symbols[number]
-        items = [item for item in items if self._counts(symbol.file, item.file)]
-        if not _fits(len(items), len({item.file for item in items})):
-            return None
-        hits = [item for item in grep() if self._counts(symbol.file, item.file)]
-        return Finding(
-            kind, self.say(self._item(number)), symbol.kind, depth,
-            tuple(sorted(map(self.say, items))), tuple(sorted(map(self.say, hits))),
-            self.index.home(self.index.files[symbol.file]),
-        )  # fmt: skip
+        index, home = self.index, self.index.home(self.index.files[target.file])
 
-    def _counts(self, target: int, file: int) -> bool:
-        """Return whether an item in a file is asked for: between repositories, only outside the target's own."""
-        home, files = self.index.home, self.index.files
-        return not self.index.together or home(files[file]) != home(files[target])
+        def outside(some: Collection[Item]) -> list[Item]:
+            """Between repositories, only what is outside the target's own is asked for."""
+            return [item for item in some if not index.together or index.home(index.files[item.file]) != home]
+
+        items = outside(items)
+        if not FEWEST_ITEMS <= len(items) <= MOST_ITEMS or len({item.file for item in items}) < FEWEST_FILES:
+            return None
+        kind_of_target = "module" if target.symbol == _WHOLE_FILE else index.symbols[target.symbol].kind
+        answer, hits = (tuple(sorted(map(self.say, some))) for some in (items, outside(grep())))
+        return Finding(kind, self.say(target), kind_of_target, depth, answer, hits, home)
 
     def _item(self, symbol: int) -> Item:
         return Item(self.index.symbols[symbol].file, symbol)
 
     def say(self, item: Item) -> str:
         """Return an item in the form used in answers."""
+        if item.symbol == _WHOLE_FILE:
+            return self.index.files[item.file]
         name = "<top level>" if item.symbol == TOP_LEVEL else self.index.symbols[item.symbol].qualified
         return f"{self.index.files[item.file]}: {name}"
 
