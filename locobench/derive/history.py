@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import NamedTuple
 
@@ -27,8 +26,7 @@ FEWEST_CHANGED = 2
 """Fewest changed functions in an answer: a single one can be guessed."""
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """A commit that is suitable for a question."""
 
     commit: str
@@ -50,17 +48,14 @@ class Logged(NamedTuple):
     """Status, path, and blob ids of the old and the new content."""
 
 
-@dataclass
 class History:
     """Reads a repository's commits, newest first."""
 
-    repository: Repository
-    language: Language
-    reasons: Counter[str] = field(default_factory=Counter)
-    """Reason -> number of commits that are unsuitable."""
-
-    def __post_init__(self) -> None:
-        self._version = lru_cache(REMEMBERED)(partial(_version, self.language))
+    def __init__(self, repository: Repository, language: Language) -> None:
+        self.repository, self.language = repository, language
+        self.reasons: Counter[str] = Counter()
+        """Reason -> number of commits that are unsuitable."""
+        self._version = lru_cache(REMEMBERED)(partial(_version, language))
 
     def changes(self, commit: str) -> Iterator[Change]:
         """Yield the changes that are suitable for a question."""
