@@ -63,16 +63,12 @@ class Strict:
         found: set[Item] = set()
         for row in index.mentions(symbol.name):
             if self._is_use(number, row):
-                found |= self._user(number, row)
+                item = index.item_of(index.scope[row])
+                if item is None:
+                    raise Unclear("used outside of any known function")
+                if not index.is_inside(item, number):
+                    found.add(Item(index.file[row], item))
         return frozenset(found)
-
-    def _user(self, number: int, row: int) -> set[Item]:
-        """Return the item around a mention, or nothing inside the symbol that is mentioned."""
-        index = self.index
-        item = index.item_of(index.scope[row])
-        if item is None:
-            raise Unclear("used outside of any known function")
-        return set() if index.is_inside(item, number) else {Item(index.file[row], item)}
 
     def _check_name(self, number: int) -> None:
         """Raise Unclear unless the name alone identifies the symbol."""
@@ -117,7 +113,8 @@ class Strict:
             return False
         if is_method and receiver == Receiver.NONE and not language.implicit_self:
             # A bare name is a variable, since a method needs a receiver. But it may define a field of the same name.
-            if role == Role.BINDING and index.scope[row] >= 0 and not self._is_in_function(index.scope[row]):
+            around = [one.kind for one in index.around(index.scope[row])]
+            if role == Role.BINDING and around and FUNCTIONS.isdisjoint(around):
                 raise Unclear("also a field")
             return False
         if role == Role.BINDING:
@@ -194,9 +191,6 @@ class Strict:
         text, start = index.texts[index.file[row]], index.start[row]
         end = start + len(index.names[index.name[row]].encode())
         return text[end : end + 40].lstrip()[:1] == b"(" or text[max(0, start - 2) : start] == b"::"
-
-    def _is_in_function(self, scope: int) -> bool:
-        return any(one.kind in FUNCTIONS for one in self.index.around(scope))
 
     def _hides(self, number: int, row: int) -> bool:
         """Return whether a definition hides the symbol because it is local to a function."""
