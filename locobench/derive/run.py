@@ -69,8 +69,6 @@ class _Deriver:
         """Derive the questions."""
         report, choice = self.report, self.choice
         found, report.unknown = scopes(self.tree)
-        if modules := self.tree.submodules:
-            report.notes.append(f"{len(modules)} submodules are not read: {', '.join(modules[:3])}")
         wanted = [scope for _, scope in sorted(found.items())]
         if choice.together and (others := [one.language.title for one in wanted if not one.language.packaged]):
             report.notes.append(f"--together cannot tell packages apart in {', '.join(others)}; left out")

@@ -42,12 +42,11 @@ class Blob(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """All files and submodules of a commit."""
+    """All files of a commit."""
 
     commit: str
     blobs: tuple[Blob, ...]
     """Regular files and links, sorted by path."""
-    submodules: tuple[str, ...]
 
 
 class Repository:
@@ -97,7 +96,7 @@ class Repository:
         Raises:
             InputError: the content of one is missing.
         """
-        blobs, submodules = [], []
+        blobs = []
         try:
             listed = self.git("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
         except InputError as error:
@@ -107,13 +106,11 @@ class Repository:
                 continue
             facts, _, path = line.partition("\t")
             mode, _, object_id, size = facts.split()
-            if mode == _SUBMODULE:
-                submodules.append(path)
-            elif size.isdigit():
+            if size.isdigit():
                 blobs.append(Blob(path, object_id, int(size), mode))
-            else:
+            elif mode != _SUBMODULE:
                 raise self._incomplete(path)
-        return Tree(commit, tuple(sorted(blobs)), tuple(submodules))
+        return Tree(commit, tuple(sorted(blobs)))
 
     def contents(self, blobs: Iterable[Blob]) -> Iterator[tuple[Blob, bytes]]:
         """Yield the blobs with their contents, one in memory at a time.
@@ -184,12 +181,9 @@ class Family(Repository):
     def tree(self, commit: str) -> Tree:
         """List the files of all commits."""
         blobs: list[Blob] = []
-        submodules: list[str] = []
         for name, own in _MEMBER.findall(commit):
-            tree = self.members[name].tree(own)
-            blobs += [blob._replace(path=f"{name}/{blob.path}") for blob in tree.blobs]
-            submodules += [f"{name}/{path}" for path in tree.submodules]
-        return Tree(commit, tuple(blobs), tuple(submodules))
+            blobs += [blob._replace(path=f"{name}/{blob.path}") for blob in self.members[name].tree(own).blobs]
+        return Tree(commit, tuple(blobs))
 
     def contents(self, blobs: Iterable[Blob]) -> Iterator[tuple[Blob, bytes]]:
         """Yield the blobs with their contents, one in memory at a time."""
