@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from locobench.derive.code.languages import LANGUAGES, Language
-from locobench.derive.code.tree import LARGEST_SOURCE, LFS_MARK, Blob, Repository, Tree
+from locobench.derive.code.tree import LARGEST_SOURCE, LFS_MARK, LINK, Blob, Repository, Tree
 
 _VENDORED = re.compile(
     r"(^|/)(vendor|vendored|third[_-]?party|node_modules|bower_components|_vendor|dist|\.yarn)/"
@@ -85,7 +85,7 @@ _MURKY = ("vendored", "generated", "too large")
 
 def why_left_out(blob: Blob, language: Language) -> str:
     """Return why a file is left out, as far as its entry in the commit shows; empty if it is not."""
-    if blob.is_link:
+    if blob.mode == LINK:
         return "links"
     if language.is_test(blob.path):
         return "tests"

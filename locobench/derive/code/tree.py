@@ -23,7 +23,7 @@ LARGEST_SOURCE = 600_000
 
 _MEMBER = re.compile(r"(.+?)@([0-9a-f]{40,64})(?: |$)")
 """A repository of several, and its commit."""
-_LINK, _SUBMODULE, _PROGRAM = "120000", "160000", "100755"
+LINK, _SUBMODULE, _PROGRAM = "120000", "160000", "100755"
 
 
 class Blob(NamedTuple):
@@ -34,11 +34,6 @@ class Blob(NamedTuple):
     size: int
     """Bytes."""
     mode: str
-
-    @property
-    def is_link(self) -> bool:
-        """Whether it is a symbolic link."""
-        return self.mode == _LINK
 
 
 class Tree(NamedTuple):
@@ -66,12 +61,8 @@ class Repository:
         except InputError as error:
             raise InputError(f"{error}; name a clone, or run `git init` and commit first") from None
         self.folder = Path(self.git("rev-parse", "--show-toplevel" if inside else "--absolute-git-dir"))
-
-    @property
-    def name(self) -> str:
-        """The name of the repository's folder, without `.git`."""
         named = self.folder.parent if self.folder.name == ".git" else self.folder
-        return named.name.removesuffix(".git") or "repository"
+        self.name = named.name.removesuffix(".git") or "repository"
 
     def commit(self, revision: str = "HEAD") -> str:
         """Return the id of a commit.
@@ -168,11 +159,7 @@ class Family(Repository):
         if len(self.members) < len(members):
             raise InputError("--together: two repositories have one name; rename a folder")
         self.folder = Path(" ".join(str(member.folder) for member in self.members.values()))
-
-    @property
-    def name(self) -> str:
-        """The names of the repositories."""
-        return "-".join(self.members)
+        self.name = "-".join(self.members)
 
     def commit(self, revision: str = "HEAD") -> str:
         """Return the commits, each with its repository's name before it."""
@@ -208,7 +195,7 @@ def write_tree(repository: Repository, tree: Tree, folder: Path) -> None:
         (folder / parent).mkdir(parents=True, exist_ok=True)
     for blob, content in repository.contents(tree.blobs):
         path = folder / blob.path
-        if blob.is_link:
+        if blob.mode == LINK:
             with contextlib.suppress(OSError, ValueError):  # a target that the file system rejects
                 path.symlink_to(os.fsdecode(content))
         else:
