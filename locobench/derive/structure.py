@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from locobench.derive.code.index import Index
@@ -119,12 +119,8 @@ class Structure:
             return
         if not found:
             return
-        items = {self._item(one) for one in found}
-
-        def grep() -> set[Item]:
-            return {self._item(one) for one in direct}
-
-        yield self._finding("subtypes", self._item(number), 0, items, grep)
+        grep = partial(map, self._item, direct)
+        yield self._finding("subtypes", self._item(number), 0, map(self._item, found), grep)
 
     def _of_imports(self, graph: FileModules) -> Iterator[Finding | None]:
         files = range(len(self.index.files))
@@ -140,12 +136,12 @@ class Structure:
             yield self._finding("importers", Item(file, _WHOLE_FILE), 0, answer, partial(list, direct))
 
     def _finding(
-        self, kind: str, target: Item, depth: int, items: Collection[Item], grep: Callable[[], Collection[Item]]
+        self, kind: str, target: Item, depth: int, items: Iterable[Item], grep: Callable[[], Iterable[Item]]
     ) -> Finding | None:
         """Return a finding, or None if its answer has the wrong size, in which case `grep` is not called."""
         index, home = self.index, self.index.home(self.index.files[target.file])
 
-        def outside(some: Collection[Item]) -> list[Item]:
+        def outside(some: Iterable[Item]) -> list[Item]:
             """Between repositories, only what is outside the target's own is asked for."""
             return [item for item in some if not index.together or index.home(index.files[item.file]) != home]
 
