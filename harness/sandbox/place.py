@@ -19,16 +19,13 @@ TOOL_VARIABLES = (
     *("http_proxy", "https_proxy", "no_proxy", "all_proxy"),
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
 )
-"""The user's variables that reach agents and checks. Agents also get the following ones."""
+"""The user's variables that reach agents and checks. Agents also get the following ones, and IS_SANDBOX."""
 
 PAYING_VARIABLES = (
     *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
     *("ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS"),
     *("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"),
 )
-
-ROOT_VARIABLE = "IS_SANDBOX"
-"""Claude Code refuses to skip permissions as root unless the user says by this that the machine is a sandbox."""
 
 CLOUDS: dict[str, tuple[str, ...]] = {
     "CLAUDE_CODE_USE_BEDROCK": (
@@ -70,7 +67,8 @@ class Sandbox:
     def agent_variables(self) -> dict[str, str]:
         """Return the variables that an agent gets from the user's environment."""
         clouds = [names for switch, names in CLOUDS.items() if os.environ.get(switch, "").lower() not in OFF]
-        return _known(TOOL_VARIABLES, PAYING_VARIABLES, (ROOT_VARIABLE,), *clouds)
+        # Claude Code refuses to skip permissions as root unless the user says that this is a sandbox.
+        return _known(TOOL_VARIABLES, PAYING_VARIABLES, ("IS_SANDBOX",), *clouds)
 
     def tool_variables(self) -> dict[str, str]:
         """Return the variables that a check's command gets from the user's environment: no credentials.
