@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
+from posixpath import basename
 from typing import NamedTuple
 
 from locobench.derive.code.build import build
@@ -96,11 +97,8 @@ class History:
         if any(status[0] in "DT" for status, *_ in logged.changed):
             return "renames or removes files"
         language = self.language
-        code = [
-            one
-            for one in logged.changed
-            if one[1].endswith(language.suffixes) and not why_left_out(Blob(one[1], one[2], 0, ""), language)
-        ]
+        ours = (one for one in logged.changed if one[1].endswith(language.suffixes))
+        code = [one for one in ours if not why_left_out(Blob(one[1], one[2], 0, ""), language)]
         edited = [(path, ids) for status, path, *ids in code if status == "M"]
         if not 1 <= len(code) <= MOST_FILES or not edited:
             return "too few or too many source files"
@@ -120,20 +118,16 @@ class History:
         edits = {(was.path, name): lines for was, now in pairs for name, lines in changed(was, now).items()}
         if not FEWEST_CHANGED <= len(edits) <= MOST_ITEMS:
             return "too few or too many functions"
-        if any(names_part(message, part) for path, name in edits for part in (*name.split("."), _stem(path))):
+        words = {word for path, name in edits for word in (*name.split("."), basename(path).partition(".")[0])}
+        if any(names_part(message, word) for word in words):
             return "the message names the answer"
         if not all(is_about(message, f"{name}\n{lines}") for (_, name), lines in edits.items()):
             return "the message does not lead to the answer"
         if any(was.nameless() - now.nameless() for was, now in pairs):
             return "a function without a name changed, too"
         items = tuple(sorted(f"{path}: {name}" for path, name in edits))
-        return Change(
-            logged.commit,
-            logged.parents[0],
-            message,
-            items,
-            {was.path: was.index.defined_names()[was.path] for was in before},
-        )
+        names = {was.path: was.index.defined_names()[was.path] for was in before}
+        return Change(logged.commit, logged.parents[0], message, items, names)
 
     def _contents(self, edited: Sequence[tuple[str, list[str]]], at: int) -> list[tuple[str, bytes]]:
         blobs = (Blob(path, ids[at], 0, "") for path, ids in edited)
@@ -171,7 +165,3 @@ def _version(language: Language, path: str, text: bytes) -> Version | None:
     """Return what a file defines; None if it is too large or cannot be parsed."""
     index = build(language, [Source(path, text)] if len(text) <= LARGEST_SOURCE else [], mentions=False)
     return Version(index) if index.files else None
-
-
-def _stem(path: str) -> str:
-    return path.rpartition("/")[2].partition(".")[0]

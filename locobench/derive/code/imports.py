@@ -123,7 +123,6 @@ def _php(statement: str) -> Iterator[ImportedName]:
 
 
 PARSERS: dict[str, Callable[[str], Iterator[ImportedName]]] = {
-    "python": _python, "typescript": _script, "go": _go, "java": _java, "csharp": _csharp,
-    "php": _php,
+    "python": _python, "typescript": _script, "go": _go, "java": _java, "csharp": _csharp, "php": _php,
 }  # fmt: skip
 """Language -> what yields the names that a statement takes from modules."""
