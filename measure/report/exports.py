@@ -10,22 +10,11 @@ from typing import Any
 from measure.compare import sentences
 from measure.compare.verdicts import ArmsComparison, Comparison
 from measure.records import SCHEMA_VERSION, EvalResult
-from measure.report.grids import (
-    TONES,
-    Grid,
-    Tone,
-    arms_grid,
-    costs_grid,
-    groups_grid,
-    metrics_grid,
-    pairs_grid,
-    reach_grid,
-    tasks_grid,
-)
+from measure.report import grids
 from measure.secrets.redaction import redact_text
 from measure.summary.metrics import aggregate
 
-MARKS: dict[Tone, str] = {"good": "🟢", "bad": "🔴", "equal": "🔵", "": "⚫", "doubt": "⚪"}
+MARKS: dict[grids.Tone, str] = {"good": "🟢", "bad": "🔴", "equal": "🔵", "": "⚫", "doubt": "⚪"}
 
 
 def summary_of(results: Sequence[EvalResult]) -> dict[str, Any]:
@@ -48,22 +37,22 @@ def summary_of(results: Sequence[EvalResult]) -> dict[str, Any]:
 
 def arms_markdown(found: ArmsComparison) -> str:
     """Return a comment for a pull request: of several arms, a table of every pair, then each against the first."""
-    tables = [f"{_table(grid(found))}\n" for grid in (arms_grid, pairs_grid)] if found.between else []
+    tables = [f"{_table(grid(found))}\n" for grid in (grids.arms_grid, grids.pairs_grid)] if found.between else []
     return "\n".join([*tables, *map(comparison_markdown, found.comparisons)])
 
 
 def comparison_markdown(comparison: Comparison) -> str:
     """Return a comment for a pull request: verdict, numbers, warnings, and the tasks with a verdict of their own."""
     c = comparison
-    groups = _table(groups_grid(c))
+    groups = _table(grids.groups_grid(c))
     warnings = "\n".join(f"- {_cell(text)}" for text in c.warnings)
-    moved = _table(tasks_grid(c, [unit for unit in c.decision.units if unit.verdict.decided]))
+    moved = _table(grids.tasks_grid(c, [unit for unit in c.decision.units if unit.verdict.decided]))
     parts = (
-        f"## {MARKS[TONES[c.verdict]]} {_cell(c.label_b)} against {_cell(c.label_a)}",
+        f"## {MARKS[grids.TONES[c.verdict]]} {_cell(c.label_b)} against {_cell(c.label_a)}",
         _cell(sentences.headroom_sentence(c)),
         f"**{_cell(sentences.answer(c))}**",
         _cell(" ".join(sentences.reasons(c))),
-        *(_table(grid(c)) for grid in (metrics_grid, costs_grid, reach_grid)),
+        *(_table(grid(c)) for grid in (grids.metrics_grid, grids.costs_grid, grids.reach_grid)),
         _cell(redact_text(" ".join(sentences.notes(c)))),
         groups and f"<details><summary>By group</summary>\n\n{groups}\n\n</details>",
         warnings and f"### Before you believe it\n\n{warnings}",
@@ -72,7 +61,7 @@ def comparison_markdown(comparison: Comparison) -> str:
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _table(grid: Grid) -> str:
+def _table(grid: grids.Grid) -> str:
     """Return a grid in Markdown; empty without rows."""
     columns = (grid.columns[0] or grid.title, *grid.columns[1:])
     lines = [columns, ["---", *("---:" for _ in columns[1:])]]

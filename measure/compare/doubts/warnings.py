@@ -13,12 +13,7 @@ from locobench.shared.claim import REPOSITORIES_FOR_ALL
 from measure.compare.decision import clusters_of, dealt_anew, per_task
 from measure.compare.doubts.confounds import confounds
 from measure.compare.doubts.loss import cut_short, doubtful_zeros, lost_runs
-from measure.compare.doubts.treatment import (
-    fetched_code,
-    no_way_to_the_code,
-    treatment_in_baseline,
-    unused_treatment,
-)
+from measure.compare.doubts.treatment import fetched_code, no_way_to_the_code, treatment_in_baseline, unused_treatment
 from measure.compare.pairing import Arms, dimensions
 from measure.compare.verdicts import Comparison, UnitComparison
 from measure.compare.wording import measure_name
