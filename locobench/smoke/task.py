@@ -64,11 +64,18 @@ def telltales(task: Path) -> list[str]:
 
 
 def find_leak(task: Path) -> str:
-    """Return the longest telltale if environment/ holds all of them, else "": a ground truth may quote the code."""
+    """Return the longest telltale if environment/ holds all of them, else "": a ground truth may quote the code.
+
+    Raises:
+        Fault: a file cannot be read.
+    """
     pieces = telltales(task)
     missing = {piece.encode() for piece in pieces}
-    for path in (task / "environment").rglob("*"):
-        if missing and path.is_file() and not path.is_symlink():
-            content = path.read_bytes()
-            missing = {piece for piece in missing if piece not in content}
+    try:
+        for path in (task / "environment").rglob("*"):
+            if missing and path.is_file() and not path.is_symlink():
+                content = path.read_bytes()
+                missing = {piece for piece in missing if piece not in content}
+    except OSError as error:
+        raise Fault(f"{error.filename}: {error.strerror}") from None
     return pieces[0] if pieces and not missing else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -178,6 +179,15 @@ def test_an_environment_that_holds_one_piece_of_the_truth_may_be_what_the_truth_
     (task / "environment" / "project" / "NOTES.md").write_text(telltales(task)[0])
 
     assert not find_leak(task)
+
+
+def test_a_file_that_cannot_be_read_is_a_fault_of_its_task(task: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(path: Path) -> bytes:
+        raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", fail)
+    with pytest.raises(Fault, match="Input/output error"):
+        find_leak(task)
 
 
 @pytest.mark.parametrize(
