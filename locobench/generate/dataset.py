@@ -35,7 +35,8 @@ def publish(folder: Path, name: str, task_ids: Iterable[str]) -> None:
         task_ids: its tasks.
 
     Raises:
-        InputError: a file cannot be read or written, or is not ours; see `check`.
+        InputError: the manifest cannot be written, or is not ours; see `check`.
+        OSError: a file of a task cannot be read.
     """
     with output_folder(folder):
         check(folder, name)

@@ -121,10 +121,10 @@ class TaskToml(HarborFile):
     environment: EnvironmentSection = EnvironmentSection()
 
     @classmethod
-    def read(cls, folder: Path) -> TaskToml:
-        """Read task.toml from a task's folder; raise InputError if it is missing or invalid."""
+    def read(cls, folder: Path, raw: dict[str, Any] | None = None) -> TaskToml:
+        """Read task.toml from a task's folder, or what was read of it; raise InputError if it is missing or invalid."""
         try:
-            return cls.model_validate(read_toml(folder / TASK_FILE))
+            return cls.model_validate(read_toml(folder / TASK_FILE) if raw is None else raw)
         except ValidationError as error:
             raise InputError(f"{folder / TASK_FILE}: {first_problem(error)}") from None
 
@@ -158,9 +158,10 @@ class TaskFolder(HarborFile):
             InputError: its task.toml cannot be read or is invalid.
             OSError: a file cannot be read.
         """
-        described = TaskToml.read(folder)
+        raw = read_toml(folder / TASK_FILE)
+        described = TaskToml.read(folder, raw)
         lines = {name: f"{name}\0{digest}\n" for name, digest in file_digests(folder).items()}
-        counted = {**lines, TASK_FILE: _content_of(folder)}
+        counted = {**lines, TASK_FILE: _content_of(raw)}
         try:
             key = frozenset(item.partition(": ")[0] for item in read(folder / KEY, _Key).items)
         except InputError:
@@ -231,9 +232,8 @@ def _spec(lines: tuple[str, ...]) -> pathspec.PathSpec[Any]:
     return pathspec.PathSpec.from_lines("gitignore", lines)
 
 
-def _content_of(folder: Path) -> str:
+def _content_of(raw: dict[str, Any]) -> str:
     """Return task.toml as text, without what leaves the task the same: MCP servers and what a pilot told."""
-    raw = read_toml(folder / TASK_FILE)
     environment = {key: value for key, value in raw.get("environment", {}).items() if key != "mcp_servers"}
     metadata = {key: value for key, value in raw.get("metadata", {}).items() if key not in ("pilot_runs", "difficulty")}
     return json.dumps({**raw, "metadata": metadata, "environment": environment}, sort_keys=True, default=str)
