@@ -20,7 +20,6 @@ _FIRST = re.compile(rb"[^\s)\]}]")
 _NAMED = re.compile(rb"(?:export\s+)?(?:default\b|(?:const|let|var|static|final|val)\s|[\w.$]+\s*(?::[^=\n]+)?=[^=])")
 _STRING = re.compile(rb"\s*:?[^=\"'`(]*=\s*[rbuRBU]{0,2}([\"'`])(?:(?!\1)[^\\\n]|\\.)*\1(?:\s*as\s+const)?\s*;?\s*")
 
-
 _WHOLE_FILE = -2
 """Instead of a symbol in an item: the file itself."""
 

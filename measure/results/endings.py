@@ -18,7 +18,6 @@ from measure.records.outcomes import ASSISTANT_ERRORS, KIND_OF_STATUS, TERMINAL_
 ERROR_CHARS = 400
 """Characters kept of an error's message."""
 
-
 STOPPED = (Outcome.AGENT_ERROR, ErrorKind.AGENT_STOPPED)
 _ENDINGS: dict[tuple[Outcome, ErrorKind], str] = {
     # The rewards of these two count in Harbor, too.
